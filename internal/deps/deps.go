@@ -1,0 +1,30 @@
+// Package deps pins the dependencies of rooms that are still being built.
+package deps
+
+import (
+	_ "github.com/alecthomas/kong"
+	_ "github.com/danielgtaylor/huma/v2"
+	_ "github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	_ "github.com/expr-lang/expr"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/guptarohit/asciigraph"
+	_ "github.com/invopop/jsonschema"
+	_ "github.com/labstack/echo/v4"
+	_ "github.com/mmcloughlin/avo/build"
+	_ "github.com/nlpodyssey/safetensors"
+	_ "github.com/ollama/ollama/api"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/vbauerster/mpb/v8"
+	_ "go.uber.org/goleak"
+	_ "go4.org/unsafe/assume-no-moving-gc"
+	_ "gonum.org/v1/gonum/blas/gonum"
+	_ "gonum.org/v1/plot"
+	_ "gonum.org/v1/plot/vg/vgimg"
+	_ "gonum.org/v1/plot/vg/vgsvg"
+	_ "google.golang.org/protobuf/encoding/protowire"
+	_ "go.yaml.in/yaml/v3"
+	_ "gorgonia.org/gorgonia"
+	_ "gorgonia.org/tensor"
+	_ "pgregory.net/rapid"
+)
