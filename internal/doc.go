@@ -1,0 +1,29 @@
+// Package internal holds the rooms that no other module may enter, and the
+// test of the house itself.
+//
+// The package has no code of its own. Its tests read every Go file of the
+// module and check what is measurable of the house rules:
+//
+//   - imports go one way, as the table in rooms_test.go says, and a room
+//     without a row in that table is refused;
+//   - each large dependency is imported only by the rooms it is confined to;
+//   - a file has at most 400 lines and a function at most 80, tests included;
+//     the median file has at most 150;
+//   - every package has a manual in doc.go, and at most 25 exported types and
+//     functions (methods, constants, generated files and testdata do not
+//     count);
+//   - an example has at most 80 lines;
+//   - no init function, no vague words in names, no path that leads out of
+//     the repository, no folder at the top that the design does not name.
+//
+// Run them with
+//
+//	go test ./internal -run House -v
+//
+// which also prints the figures. A rule that is broken is mended in the code;
+// a new room gets a row in rooms_test.go, with the direction of its imports.
+//
+// Below this folder: ollamatest runs a real Ollama for tests, parts says
+// which outside programs a test may ask for and what happens when one is
+// missing.
+package internal

@@ -1,0 +1,107 @@
+package internal_test
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// scaffolding names the rooms that exist for tests alone.
+func scaffolding() []string {
+	return []string{"internal/envtest", "internal/ollamatest", "internal/parts"}
+}
+
+// mayImport is the direction of imports: each room, and the rooms right below
+// it. What lies below those is allowed as well. A name that ends in "/..."
+// stands for every room below that folder which has no row of its own.
+func mayImport() map[string][]string {
+	everything := []string{"grpo/eval", "policy/skill", "plugin", "internal/store", "internal/fleet"}
+	return map[string][]string{
+		"tools":               {},
+		"tools/...":           {"tools"},
+		"grpo/parse":          {"tools"},
+		"grpo":                {"grpo/parse"},
+		"grpo/rollout":        {"grpo"},
+		"grpo/eval":           {"grpo/rollout"},
+		"policy/...":          {},
+		"policy":              {"policy/...", "tools/...", "grpo"},
+		"policy/skill":        {"policy"},
+		"api/client":          {"tools", "grpo"},
+		"plugin":              {"grpo/eval", "policy", "api/client"},
+		"internal":            {},
+		"internal/parts":      {},
+		"internal/envtest":    {"tools", "internal/parts"},
+		"internal/ollamatest": {"internal/parts"},
+		"internal/store":      {"grpo/eval"},
+		"internal/fleet":      {"internal/store"},
+		"api/...":             everything,
+		"api":                 append([]string{"api/..."}, everything...),
+		"cmd/...":             {"api"},
+		"examples/...":        {"api"},
+	}
+}
+
+// confined says which rooms may import a large dependency, by the beginning
+// of its import path.
+func confined() map[string][]string {
+	echo := []string{"api", "api/..."}
+	return map[string][]string{
+		"gorgonia.org/":                 {"policy", "policy/...", "policy/skill"},
+		"github.com/labstack/":          echo,
+		"github.com/danielgtaylor/huma": echo,
+		"github.com/tmc/langchaingo":    {"plugin"},
+		"github.com/ollama/ollama":      {"grpo/rollout", "plugin", "internal/ollamatest"},
+		"modernc.org/sqlite":            {"internal/store"},
+		"github.com/pressly/goose":      {"internal/store"},
+		"github.com/nats-io/":           {"internal/fleet"},
+	}
+}
+
+// rowOf finds the row that speaks for a room: its own, or that of the nearest
+// folder above it whose row ends in "/...".
+func rowOf(room string) (row string, ok bool) {
+	rows := mayImport()
+	if _, ok := rows[room]; ok {
+		return room, true
+	}
+	for above := path.Dir(room); above != "."; above = path.Dir(above) {
+		if _, ok := rows[above+"/..."]; ok {
+			return above + "/...", true
+		}
+	}
+	return "", false
+}
+
+// below returns the row and all rows that it may import, by any number of
+// steps.
+func below(row string) []string {
+	rows, found := mayImport(), []string{row}
+	for i := 0; i < len(found); i++ {
+		for _, next := range rows[found[i]] {
+			if !slices.Contains(found, next) {
+				found = append(found, next)
+			}
+		}
+	}
+	return found
+}
+
+// importAllowed decides one import between two rooms of the module. Rooms of
+// one row may import each other where that row is a command's or the
+// server's, whose parts are one program. Tests may reach the environments and
+// the scaffolding from everywhere: they run the real thing.
+func importAllowed(from, to string, test bool) bool {
+	fromRow, _ := rowOf(from)
+	toRow, _ := rowOf(to)
+	switch {
+	case from == to:
+		return true
+	case slices.Contains(scaffolding(), to):
+		return test || slices.Contains(below(fromRow), toRow)
+	case test && (to == "tools" || strings.HasPrefix(to, "tools/")):
+		return true
+	case fromRow == toRow:
+		return strings.HasPrefix(from, "api/") || strings.HasPrefix(from, "cmd/") || strings.HasPrefix(from, "policy/")
+	}
+	return slices.Contains(below(fromRow), toRow)
+}
