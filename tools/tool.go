@@ -1,0 +1,160 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"toolgym/internal/strictjson"
+)
+
+// A Tool is one action that an agent can call. It is made by [New] or
+// [Declare]; its JSON form is the function form of chat protocols,
+// {"type":"function","function":{"name","description","parameters"}}.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // the JSON Schema of the arguments, an object's
+
+	schema *schema
+	handle func(ctx context.Context, arguments json.RawMessage, value any) (any, error)
+}
+
+// New makes a tool whose schema is that of In, a struct. It guarantees that
+// do sees only arguments that are valid against the whole schema, and that what
+// it returns is encoded as the result's content; an error made by [Mistakef]
+// becomes an error result, any other error is returned by [Tool.Call] as it is.
+// With a nil do the tool only declares itself until [Bind] gives it a handler.
+//
+// New panics if In is no struct or has a field that no schema can describe:
+// the mistake is in the program and shows on its first run.
+func New[In, Out any](name, description string, do func(context.Context, In) (Out, error)) Tool {
+	parameters, err := reflectSchema(reflect.TypeFor[In]())
+	if err != nil {
+		panic(fmt.Sprintf("tools.New(%q): %v", name, err))
+	}
+	t, err := Declare(name, description, parameters)
+	if err != nil {
+		panic(fmt.Sprintf("tools.New(%q): %v", name, err))
+	}
+	if do == nil {
+		return t
+	}
+	return Bind(t, do)
+}
+
+// Bind returns the tool with another handler. The schema stays the tool's own,
+// so In must be the type that it was made from.
+func Bind[In, Out any](t Tool, do func(context.Context, In) (Out, error)) Tool {
+	t.handle = func(ctx context.Context, arguments json.RawMessage, value any) (any, error) {
+		in, err := decode[In](arguments, value)
+		if err != nil {
+			return nil, fmt.Errorf("decoding arguments of %s: %w", t.Name, err)
+		}
+		return do(ctx, in)
+	}
+	return t
+}
+
+// Declare makes a tool without a handler from a schema that came from
+// elsewhere. Only references inside the schema are followed: a $ref to a file or
+// a host is refused, and nothing is opened.
+func Declare(name, description string, parameters json.RawMessage) (Tool, error) {
+	if strings.TrimSpace(name) == "" {
+		return Tool{}, &Error{Code: Invalid, Where: "/name", Message: "a tool has no name", Want: "a name"}
+	}
+	s, err := compile(parameters)
+	if err != nil {
+		return Tool{}, err
+	}
+	return Tool{Name: name, Description: description, Parameters: parameters, schema: s}, nil
+}
+
+// Callable reports whether the tool has a handler of its own.
+func (t Tool) Callable() bool { return t.handle != nil }
+
+// Call checks the arguments and runs the handler. Invalid arguments give an
+// error result that names every violation, and the handler is not reached.
+func (t Tool) Call(ctx context.Context, arguments json.RawMessage) (Result, error) {
+	if t.handle == nil {
+		return Result{}, &Error{Code: Conflict, Message: fmt.Sprintf("tool %q has no handler here", t.Name), Want: "a call within an episode"}
+	}
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	value, violations := t.check(arguments)
+	if len(violations) > 0 {
+		return fail(explain(t.Name, violations)), nil
+	}
+	out, err := t.handle(ctx, arguments, value)
+	if m := (*mistake)(nil); errors.As(err, &m) {
+		return fail(m.message), nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return encode(out)
+}
+
+// Validate checks arguments, given as JSON text, against the schema and
+// returns every violation. Text that is no JSON is one violation, keyword "json".
+func (t Tool) Validate(arguments json.RawMessage) []Violation {
+	_, violations := t.check(arguments)
+	return violations
+}
+
+// ValidateValue is Validate for a value that [strictjson.Decode] has read.
+func (t Tool) ValidateValue(value any) []Violation { return t.schema.violations(value) }
+
+func (t Tool) check(arguments json.RawMessage) (any, []Violation) {
+	value, err := strictjson.Decode(arguments)
+	if err != nil {
+		return nil, []Violation{{Keyword: "json", Message: err.Error()}}
+	}
+	return value, t.schema.violations(value)
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type wireTool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+// MarshalJSON writes the function form.
+func (t Tool) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireTool{"function", function{t.Name, t.Description, t.Parameters}})
+}
+
+// UnmarshalJSON reads the function form, with or without its outer
+// {"type","function"}, and compiles the schema.
+func (t *Tool) UnmarshalJSON(data []byte) error {
+	var w struct {
+		Type     string    `json:"type"`
+		Function *function `json:"function"`
+		function
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return fmt.Errorf("decoding a tool: %w", err)
+	}
+	f := w.function
+	if w.Function != nil {
+		f = *w.Function
+	}
+	if len(f.Parameters) == 0 || string(f.Parameters) == "null" {
+		f.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	declared, err := Declare(f.Name, f.Description, f.Parameters)
+	if err != nil {
+		return err
+	}
+	*t = declared
+	return nil
+}

@@ -1,0 +1,135 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// A Violation is one way in which arguments break their schema.
+type Violation struct {
+	Pointer string `json:"pointer"` // JSON pointer into the arguments; "" is the whole
+	Keyword string `json:"keyword"` // the schema keyword that is broken, or "json"
+	Message string `json:"message"`
+}
+
+// largestNumber bounds the digits and the exponent of a number, so that
+// 1e999999999 costs nothing to refuse.
+const largestNumber = 1000
+
+// violations checks a decoded value; the order is by pointer, then keyword.
+func (s *schema) violations(value any) []Violation {
+	if v, bad := outsized(value, ""); bad {
+		return []Violation{v}
+	}
+	err := s.compiled.Validate(value)
+	if err == nil {
+		return nil
+	}
+	var broken *jsonschema.ValidationError
+	if !errors.As(err, &broken) {
+		return []Violation{{Keyword: "schema", Message: err.Error()}}
+	}
+	var out []Violation
+	leaves(broken, message.NewPrinter(language.English), &out)
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		return a.Pointer < b.Pointer || a.Pointer == b.Pointer && a.Keyword < b.Keyword
+	})
+	return out
+}
+
+// leaves collects the violations that have no causes of their own.
+func leaves(e *jsonschema.ValidationError, p *message.Printer, out *[]Violation) {
+	if len(e.Causes) == 0 {
+		keyword := "schema"
+		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
+			keyword = path[len(path)-1]
+		}
+		*out = append(*out, Violation{pointer(e.InstanceLocation), keyword, e.ErrorKind.LocalizedString(p)})
+		return
+	}
+	for _, cause := range e.Causes {
+		leaves(cause, p, out)
+	}
+}
+
+// pointer joins the parts as RFC 6901 says.
+func pointer(parts []string) string {
+	var b strings.Builder
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	for _, part := range parts {
+		b.WriteString("/" + escape.Replace(part))
+	}
+	return b.String()
+}
+
+// outsized finds a number whose exact value would be too large to hold.
+func outsized(value any, at string) (Violation, bool) {
+	switch v := value.(type) {
+	case json.Number:
+		if !holdable(string(v)) {
+			return Violation{at, "number", fmt.Sprintf("a number takes at most %d digits and an exponent within ±%d", largestNumber, largestNumber)}, true
+		}
+	case []any:
+		for i, item := range v {
+			if bad, ok := outsized(item, fmt.Sprintf("%s/%d", at, i)); ok {
+				return bad, true
+			}
+		}
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			if bad, ok := outsized(v[key], at+pointer([]string{key})); ok {
+				return bad, true
+			}
+		}
+	}
+	return Violation{}, false
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// holdable reports whether a JSON number is within largestNumber.
+func holdable(number string) bool {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	exponent = strings.TrimLeft(strings.TrimLeft(exponent, "+-"), "0")
+	if len(exponent) > 4 || len(mantissa) > largestNumber {
+		return false
+	}
+	n := 0
+	for _, digit := range exponent {
+		n = n*10 + int(digit-'0')
+	}
+	return n <= largestNumber
+}
+
+// explain says in one line, to the agent, what is wrong with its arguments.
+func explain(tool string, violations []Violation) string {
+	const most = 5
+	lines := make([]string, 0, most)
+	for i, v := range violations {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(violations)-most))
+			break
+		}
+		at := v.Pointer
+		if at == "" {
+			at = "arguments"
+		}
+		lines = append(lines, at+": "+v.Message)
+	}
+	return "invalid arguments for " + tool + ": " + strings.Join(lines, "; ")
+}
