@@ -1,23 +1,77 @@
-// Package strictjson is a stand-in until the strict reader lands on this branch.
 package strictjson
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
-)
+// Limits bound what one value may cost. Use [Defaults] and change fields; zero
+// means zero.
+type Limits struct {
+	Depth    int // nesting of arrays and objects
+	Values   int // values of all kinds, keys not counted
+	Size     int // bytes of text that one value may span
+	Number   int // characters of one number
+	Exponent int // magnitude of a number's exponent
+}
 
-// Decode reads exactly one JSON value with exact numbers.
+// Defaults are the limits of [Decode]: depth 128, a million values, 64 MiB,
+// numbers of 4,096 characters with exponents up to 9,999.
+func Defaults() Limits {
+	return Limits{Depth: 128, Values: 1_000_000, Size: 64 << 20, Number: 4096, Exponent: 9999}
+}
+
+// Decode reads exactly one JSON value under the default limits. The error is
+// an [*Error].
 func Decode(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
+	return Defaults().Decode(data)
+}
+
+// Decode reads exactly one JSON value; only blanks may stand around it. The
+// error is an [*Error].
+func (l Limits) Decode(data []byte) (any, error) {
+	return l.DecodeString(string(data))
+}
+
+// DecodeString is Decode for a text; strings in the value share its memory.
+func (l Limits) DecodeString(text string) (any, error) {
+	r := reader{text: text, limits: l}
+	r.skipBlanks()
+	value, err := r.value()
+	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("trailing text")
+	r.skipBlanks()
+	if r.pos < len(text) {
+		return nil, r.fail(TrailingData, r.pos, "%q after the value", text[r.pos])
 	}
-	return v, nil
+	return value, nil
+}
+
+// Prefix reads one JSON value at the start of the text (blanks may precede
+// it) and returns the offset of the first byte after it. What follows is not
+// looked at. The error is an [*Error].
+func (l Limits) Prefix(text string) (value any, end int, err error) {
+	r := reader{text: text, limits: l}
+	r.skipBlanks()
+	value, failure := r.value()
+	if failure != nil {
+		return nil, r.pos, failure
+	}
+	return value, r.pos, nil
+}
+
+// Member is one key of an object and its value, with the span text[Start:End]
+// of the value.
+type Member struct {
+	Key        string
+	Value      any
+	Start, End int
+}
+
+// Object reads one JSON object at the start of the text (blanks may precede
+// it), keeps the order of its members, and returns the offset after it. The
+// error is an [*Error].
+func (l Limits) Object(text string) (members []Member, end int, err error) {
+	r := reader{text: text, limits: l}
+	members, failure := r.topObject()
+	if failure != nil {
+		return nil, r.pos, failure
+	}
+	return members, r.pos, nil
 }
