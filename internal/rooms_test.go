@@ -17,7 +17,8 @@ func scaffolding() []string {
 func mayImport() map[string][]string {
 	everything := []string{"grpo/eval", "policy/skill", "plugin", "internal/store", "internal/fleet"}
 	return map[string][]string{
-		"tools":               {},
+		"internal/strictjson": {},
+		"tools":               {"internal/strictjson"},
 		"tools/...":           {"tools"},
 		"grpo/parse":          {"tools"},
 		"grpo":                {"grpo/parse"},

@@ -14,8 +14,7 @@
 //   - lone surrogates and invalid UTF-8 (others put U+FFFD there),
 //   - anything but blanks after the value,
 //   - more than the [Limits]: nesting, number of values, bytes, length and
-//     exponent of a number. Limits make every later step cheap: a number that
-//     was read never costs more than a few kilobytes as a big.Rat.
+//     exponent of a number.
 //
 // Every error is an [*Error] with a [Kind], a byte offset and a message.
 //
@@ -41,7 +40,8 @@
 //
 // [Integer] and [Equal] look at values, not at spellings: 1, 1.0 and 10e-1 are
 // one number, 120.0 and 1e3 are integers. They work on the digits, so that
-// 1e999999999 costs nothing.
+// 1e999999999 costs nothing. The same number as a big.Rat would fill the memory:
+// bound it first.
 //
 // # Cost
 //

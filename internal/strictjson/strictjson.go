@@ -11,9 +11,10 @@ type Limits struct {
 }
 
 // Defaults are the limits of [Decode]: depth 128, a million values, 64 MiB,
-// numbers of 4,096 characters with exponents up to 9,999.
+// numbers of 4,096 characters with exponents up to a thousand million. Such a
+// number is kept as text; who computes with it must bound it first.
 func Defaults() Limits {
-	return Limits{Depth: 128, Values: 1_000_000, Size: 64 << 20, Number: 4096, Exponent: 9999}
+	return Limits{Depth: 128, Values: 1_000_000, Size: 64 << 20, Number: 4096, Exponent: 1_000_000_000}
 }
 
 // Decode reads exactly one JSON value under the default limits. The error is
