@@ -3,8 +3,8 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"strings"
+
+	"toolgym/internal/strictjson"
 )
 
 // decode fills In from arguments that are valid against its schema. Numbers
@@ -46,12 +46,8 @@ func writeIntegers(value any) any {
 
 // integerText writes 1.0 as 1 and 1e3 as 1000, and leaves other numbers alone.
 func integerText(n json.Number) json.Number {
-	if !strings.ContainsAny(string(n), ".eE") {
-		return n
+	if integer, ok := strictjson.Integer(n); ok {
+		return json.Number(integer.String())
 	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok || !r.IsInt() {
-		return n
-	}
-	return json.Number(r.Num().String())
+	return n
 }
