@@ -1,0 +1,91 @@
+package grpo
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Objective configures the policy loss. DefaultObjective gives the defaults;
+// JSON that leaves a field out gets them too.
+type Objective struct {
+	// Type says how the tokens' losses become one number: grpo, bnpo, dr_grpo
+	// or dapo (default dapo).
+	Type string `json:"type"`
+	// Epsilon clips the ratio at 1−ε below (default 0.2).
+	Epsilon float64 `json:"epsilon"`
+	// EpsilonHigh clips the ratio at 1+ε above; nil means Epsilon. A higher
+	// bound is DAPO's "clip higher" (arXiv:2503.14476).
+	EpsilonHigh *float64 `json:"epsilon_high"`
+	// Beta weighs the divergence from the reference policy (default 0.05).
+	Beta float64 `json:"beta"`
+	// KL is the estimator of that divergence in the loss: k1, k2 or k3
+	// (default k3).
+	KL string `json:"kl"`
+	// Level is the level of the importance ratio: token, or sequence (GSPO,
+	// arXiv:2507.18071; default token).
+	Level string `json:"level"`
+	// MaxCompletionLength in tokens is dr_grpo's constant divisor, which needs
+	// it; the others do not read it.
+	MaxCompletionLength int `json:"max_completion_length"`
+}
+
+// The values of Objective's Type, Level and KL.
+const (
+	LossGRPO   = "grpo"
+	LossBNPO   = "bnpo"
+	LossDrGRPO = "dr_grpo"
+	LossDAPO   = "dapo"
+
+	LevelToken    = "token"
+	LevelSequence = "sequence"
+
+	KL1 = "k1"
+	KL2 = "k2"
+	KL3 = "k3"
+)
+
+// DefaultObjective returns the published defaults.
+func DefaultObjective() Objective {
+	return Objective{Type: LossDAPO, Epsilon: 0.2, Beta: 0.05, KL: KL3, Level: LevelToken}
+}
+
+// Validate says which field is wrong, and what would be right.
+func (o Objective) Validate() error {
+	names := []struct {
+		field, value string
+		known        []string
+	}{
+		{"type", o.Type, []string{LossGRPO, LossBNPO, LossDrGRPO, LossDAPO}},
+		{"level", o.Level, []string{LevelToken, LevelSequence}},
+		{"kl", o.KL, []string{KL1, KL2, KL3}},
+	}
+	for _, n := range names {
+		if !slices.Contains(n.known, n.value) {
+			return refuse(n.field, "one of "+strings.Join(n.known, ", "), "unknown %s %q", n.field, n.value)
+		}
+	}
+	numbers := []struct {
+		field string
+		value float64
+	}{{"epsilon", o.Epsilon}, {"epsilon_high", o.high()}, {"beta", o.Beta}}
+	for _, n := range numbers {
+		if !(n.value >= 0) || math.IsInf(n.value, 0) {
+			return refuse(n.field, "a finite number, at least 0", "%v", n.value)
+		}
+	}
+	if o.MaxCompletionLength < 0 {
+		return refuse("max_completion_length", "a number of tokens", "%d", o.MaxCompletionLength)
+	}
+	if o.Type == LossDrGRPO && o.MaxCompletionLength == 0 {
+		return refuse("max_completion_length", "the longest completion in tokens, which dr_grpo divides by", "missing")
+	}
+	return nil
+}
+
+func (o Objective) high() float64 {
+	if o.EpsilonHigh == nil {
+		return o.Epsilon
+	}
+	return *o.EpsilonHigh
+}
