@@ -1,4 +1,4 @@
-package grpo
+package objective
 
 import "math"
 
@@ -26,7 +26,7 @@ type Divergence struct{ K1, K2, K3 float64 }
 // is a share of tokens at token level, of completions at sequence level.
 type Clipping struct{ Low, High, Region float64 }
 
-// ComputeLoss returns the loss of a batch. With the ratio ρ of the policy to
+// Compute returns the loss of a batch. With the ratio ρ of the policy to
 // the one that sampled,
 //
 //	ρ_it = exp(logp_it − old_it)                              token
@@ -43,7 +43,7 @@ type Clipping struct{ Low, High, Region float64 }
 //
 // The batch handed in is both the local and the whole one, so that bnpo and
 // dapo agree here; they differ once a trainer splits it.
-func ComputeLoss(t Tokens, o Objective) (Loss, error) {
+func Compute(t Tokens, o Config) (Loss, error) {
 	if err := o.Validate(); err != nil {
 		return Loss{}, err
 	}
@@ -112,7 +112,7 @@ func (t Tokens) level(i int, logRatios []float64) {
 }
 
 // weights returns what a token of each row weighs in the loss.
-func (t Tokens) weights(o Objective) []float64 {
+func (t Tokens) weights(o Config) []float64 {
 	weights := make([]float64, len(t.LogProbs))
 	total := 0
 	for i := range weights {
@@ -132,7 +132,7 @@ func (t Tokens) weights(o Objective) []float64 {
 }
 
 // row returns the sum of row i's token losses and its gradient.
-func (t Tokens) row(i int, ratios []float64, o Objective) (sum float64, gradient []float64) {
+func (t Tokens) row(i int, ratios []float64, o Config) (sum float64, gradient []float64) {
 	gradient = make([]float64, len(ratios))
 	shared, n := 0.0, t.length(i)
 	for j, ratio := range ratios {
@@ -162,7 +162,7 @@ func (t Tokens) row(i int, ratios []float64, o Objective) (sum float64, gradient
 
 // surrogate is min(ρA, clip(ρ)A) and its derivative by log ρ, which is 0 where
 // the clipped side is the smaller.
-func surrogate(ratio, advantage float64, o Objective) (value, slope float64) {
+func surrogate(ratio, advantage float64, o Config) (value, slope float64) {
 	if advantage == 0 {
 		return 0, 0 // also for a ratio that overflowed
 	}
@@ -199,7 +199,7 @@ func (t Tokens) divergence() *Divergence {
 	return &Divergence{mean(KL1), mean(KL2), mean(KL3)}
 }
 
-func (t Tokens) clipping(ratios [][]float64, o Objective) *Clipping {
+func (t Tokens) clipping(ratios [][]float64, o Config) *Clipping {
 	low := func(i, j int) bool { return ratios[i][j] < 1-o.Epsilon && t.Advantages[i] < 0 }
 	high := func(i, j int) bool { return ratios[i][j] > 1+o.high() && t.Advantages[i] > 0 }
 	share := func(clipped func(i, j int) bool) float64 {

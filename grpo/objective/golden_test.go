@@ -1,4 +1,4 @@
-package grpo_test
+package objective_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"toolgym/grpo"
+	"toolgym/grpo/objective"
 )
 
 // golden is testdata/grpo.json, worked out with PyTorch in float64 and written
@@ -67,8 +67,8 @@ func readGolden(t *testing.T) golden {
 func tenDecimals() cmp.Option { return cmpopts.EquateApprox(0, 1e-9) }
 
 // split turns null rewards into invalid ones.
-func split(rewards []*float64) grpo.Rewards {
-	r := grpo.Rewards{Values: make([]float64, len(rewards)), Valid: make([]bool, len(rewards))}
+func split(rewards []*float64) objective.Rewards {
+	r := objective.Rewards{Values: make([]float64, len(rewards)), Valid: make([]bool, len(rewards))}
 	for i, reward := range rewards {
 		if reward != nil {
 			r.Values[i], r.Valid[i] = *reward, true
@@ -81,15 +81,15 @@ func TestAdvantagesGolden(t *testing.T) {
 	for row, want := range readGolden(t).Advantages {
 		for by, advantages := range want.Advantages {
 			t.Run(fmt.Sprintf("row %d by %s", row, by), func(t *testing.T) {
-				got, spreads, err := grpo.Advantages([]grpo.Rewards{split(want.Rewards)}, grpo.Normalization(by))
+				got, spreads, err := objective.Advantages([]objective.Rewards{split(want.Rewards)}, objective.Normalization(by))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff([][]float64{advantages}, got, tenDecimals()); diff != "" {
 					t.Error(diff)
 				}
-				spread := grpo.Spread{Size: len(want.Rewards), Valid: want.Valid, Mean: want.Mean, Std: want.Std, ZeroStd: want.ZeroStd}
-				if diff := cmp.Diff([]grpo.Spread{spread}, spreads, tenDecimals()); diff != "" {
+				spread := objective.Spread{Size: len(want.Rewards), Valid: want.Valid, Mean: want.Mean, Std: want.Std, ZeroStd: want.ZeroStd}
+				if diff := cmp.Diff([]objective.Spread{spread}, spreads, tenDecimals()); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -99,21 +99,21 @@ func TestAdvantagesGolden(t *testing.T) {
 
 func TestLossGolden(t *testing.T) {
 	g := readGolden(t).Loss
-	tokens := grpo.Tokens{LogProbs: g.Logp, Old: g.OldLogp, Ref: g.RefLogp, Mask: g.Mask, Advantages: g.Advantages}
+	tokens := objective.Tokens{LogProbs: g.Logp, Old: g.OldLogp, Ref: g.RefLogp, Mask: g.Mask, Advantages: g.Advantages}
 	for _, row := range g.Rows {
 		for kind, want := range row.Losses {
 			t.Run(row.Level+" "+kind, func(t *testing.T) {
-				loss, err := grpo.ComputeLoss(tokens, grpo.Objective{
-					Type: kind, Level: row.Level, KL: grpo.KL3, Beta: row.Beta,
+				loss, err := objective.Compute(tokens, objective.Config{
+					Type: kind, Level: row.Level, KL: objective.KL3, Beta: row.Beta,
 					Epsilon: row.EpsilonLow, EpsilonHigh: &row.EpsilonHigh, MaxCompletionLength: row.MaxLength,
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				expected := grpo.Loss{
+				expected := objective.Loss{
 					Value: &want, Gradient: row.Gradient[kind],
-					KL:   &grpo.Divergence{K1: row.K1, K2: row.K2, K3: row.KLMean},
-					Clip: &grpo.Clipping{Low: row.ClipLow, High: row.ClipHigh, Region: row.ClipLow + row.ClipHigh},
+					KL:   &objective.Divergence{K1: row.K1, K2: row.K2, K3: row.KLMean},
+					Clip: &objective.Clipping{Low: row.ClipLow, High: row.ClipHigh, Region: row.ClipLow + row.ClipHigh},
 				}
 				if diff := cmp.Diff(expected, loss, tenDecimals()); diff != "" {
 					t.Error(diff)

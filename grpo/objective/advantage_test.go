@@ -1,4 +1,4 @@
-package grpo_test
+package objective_test
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"toolgym/grpo"
+	"toolgym/grpo/objective"
 	"toolgym/tools"
 )
 
-func group(values ...float64) grpo.Rewards { return grpo.Rewards{Values: values} }
+func group(values ...float64) objective.Rewards { return objective.Rewards{Values: values} }
 
 // Worked out by hand: the batch 1, 3, 2, 6 has mean 3 and squares 4+0+1+9, so
 // that its sample variance is 14/3.
@@ -21,19 +21,19 @@ func TestAdvantagesByBatch(t *testing.T) {
 	std := math.Sqrt(14.0/3) + 1e-4
 	tests := []struct {
 		name   string
-		groups []grpo.Rewards
+		groups []objective.Rewards
 		want   [][]float64
 	}{
-		{"each group keeps its own mean", []grpo.Rewards{group(1, 3), group(2, 6)}, [][]float64{{-1 / std, 1 / std}, {-2 / std, 2 / std}}},
-		{"equal rewards everywhere", []grpo.Rewards{group(2, 2), group(2, 2)}, [][]float64{{0, 0}, {0, 0}}},
-		{"a group without spread in a batch with one", []grpo.Rewards{group(1, 1), group(4, 4)}, [][]float64{{0, 0}, {0, 0}}},
-		{"a null reward is in no statistic", []grpo.Rewards{group(1, 3), {Values: []float64{2, math.NaN(), 6}, Valid: []bool{true, false, true}}}, [][]float64{{-1 / std, 1 / std}, {-2 / std, 0, 2 / std}}},
+		{"each group keeps its own mean", []objective.Rewards{group(1, 3), group(2, 6)}, [][]float64{{-1 / std, 1 / std}, {-2 / std, 2 / std}}},
+		{"equal rewards everywhere", []objective.Rewards{group(2, 2), group(2, 2)}, [][]float64{{0, 0}, {0, 0}}},
+		{"a group without spread in a batch with one", []objective.Rewards{group(1, 1), group(4, 4)}, [][]float64{{0, 0}, {0, 0}}},
+		{"a null reward is in no statistic", []objective.Rewards{group(1, 3), {Values: []float64{2, math.NaN(), 6}, Valid: []bool{true, false, true}}}, [][]float64{{-1 / std, 1 / std}, {-2 / std, 0, 2 / std}}},
 		{"no groups", nil, [][]float64{}},
-		{"an empty group", []grpo.Rewards{{}}, [][]float64{{}}},
+		{"an empty group", []objective.Rewards{{}}, [][]float64{{}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, _, err := grpo.Advantages(test.groups, grpo.NormalizeBatch)
+			got, _, err := objective.Advantages(test.groups, objective.NormalizeBatch)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestAdvantagesByBatch(t *testing.T) {
 // A single member of a group has no signal, but its reward is part of the
 // batch: 1, 3 and 5 have std 2.
 func TestAdvantagesByBatchCountsLonelyMembers(t *testing.T) {
-	got, spreads, err := grpo.Advantages([]grpo.Rewards{group(1, 3), group(5)}, grpo.NormalizeBatch)
+	got, spreads, err := objective.Advantages([]objective.Rewards{group(1, 3), group(5)}, objective.NormalizeBatch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,18 +62,18 @@ func TestAdvantagesByBatchCountsLonelyMembers(t *testing.T) {
 func TestAdvantagesRefuse(t *testing.T) {
 	tests := []struct {
 		name string
-		g    grpo.Rewards
-		by   grpo.Normalization
+		g    objective.Rewards
+		by   objective.Normalization
 	}{
 		{"an unknown normalization", group(1, 2), "mean"},
-		{"not a number", group(1, math.NaN()), grpo.NormalizeGroup},
-		{"infinity", group(1, math.Inf(1)), grpo.NormalizeGroup},
-		{"validity of another length", grpo.Rewards{Values: []float64{1, 2}, Valid: []bool{true}}, grpo.NormalizeGroup},
-		{"rewards whose difference overflows", group(math.MaxFloat64, -math.MaxFloat64), grpo.NormalizeNone},
+		{"not a number", group(1, math.NaN()), objective.NormalizeGroup},
+		{"infinity", group(1, math.Inf(1)), objective.NormalizeGroup},
+		{"validity of another length", objective.Rewards{Values: []float64{1, 2}, Valid: []bool{true}}, objective.NormalizeGroup},
+		{"rewards whose difference overflows", group(math.MaxFloat64, -math.MaxFloat64), objective.NormalizeNone},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := grpo.Advantages([]grpo.Rewards{test.g}, test.by)
+			_, _, err := objective.Advantages([]objective.Rewards{test.g}, test.by)
 			var mistake *tools.Error
 			if !errors.As(err, &mistake) || mistake.Code != tools.Invalid {
 				t.Errorf("error %v, want one of the caller", err)
@@ -83,12 +83,12 @@ func TestAdvantagesRefuse(t *testing.T) {
 }
 
 func TestAdvantagesProperties(t *testing.T) {
-	for _, by := range []grpo.Normalization{grpo.NormalizeGroup, grpo.NormalizeBatch, grpo.NormalizeNone} {
+	for _, by := range []objective.Normalization{objective.NormalizeGroup, objective.NormalizeBatch, objective.NormalizeNone} {
 		t.Run(string(by), rapid.MakeCheck(func(t *rapid.T) { checkAdvantages(t, by) }))
 	}
 }
 
-func checkAdvantages(t *rapid.T, by grpo.Normalization) {
+func checkAdvantages(t *rapid.T, by objective.Normalization) {
 	rewards := rapid.SliceOfN(rapid.Float64Range(-100, 100), 2, 12).Draw(t, "rewards")
 	advantages := advantagesOf(t, rewards, by)
 	sum := 0.0
@@ -109,7 +109,7 @@ func checkAdvantages(t *rapid.T, by grpo.Normalization) {
 	for to, from := range order {
 		moved[to] = rewards[from] + shift
 	}
-	_, spreads, _ := grpo.Advantages([]grpo.Rewards{{Values: rewards}}, by)
+	_, spreads, _ := objective.Advantages([]objective.Rewards{{Values: rewards}}, by)
 	if *spreads[0].Std < 1e-6 {
 		return // so near to the threshold that the shift's rounding decides
 	}
@@ -120,8 +120,8 @@ func checkAdvantages(t *rapid.T, by grpo.Normalization) {
 	}
 }
 
-func advantagesOf(t *rapid.T, rewards []float64, by grpo.Normalization) []float64 {
-	got, _, err := grpo.Advantages([]grpo.Rewards{{Values: slices.Clone(rewards)}}, by)
+func advantagesOf(t *rapid.T, rewards []float64, by objective.Normalization) []float64 {
+	got, _, err := objective.Advantages([]objective.Rewards{{Values: slices.Clone(rewards)}}, by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +140,11 @@ func indices(n int) []int {
 // alone: summed, the two middle completions and the last are 1, 1, 0; apart,
 // each criterion keeps its own scale. By hand: 1,1,0 has mean 2/3, std √(1/3);
 // 1,0,0 has mean 1/3 and the same std.
-func TestAdvantagesByCriterion(t *testing.T) {
-	a := []grpo.Rewards{group(1, 1, 0)}
-	b := []grpo.Rewards{group(1, 0, 0)}
+func TestByCriterion(t *testing.T) {
+	a := []objective.Rewards{group(1, 1, 0)}
+	b := []objective.Rewards{group(1, 0, 0)}
 	std := math.Sqrt(1.0/3) + 1e-4
-	got, err := grpo.AdvantagesByCriterion([][]grpo.Rewards{a, b}, []float64{1, -2}, grpo.NormalizeGroup)
+	got, err := objective.ByCriterion([][]objective.Rewards{a, b}, []float64{1, -2}, objective.NormalizeGroup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +152,11 @@ func TestAdvantagesByCriterion(t *testing.T) {
 	if diff := cmp.Diff(want, got, tenDecimals()); diff != "" {
 		t.Error(diff)
 	}
-	alone, err := grpo.AdvantagesByCriterion([][]grpo.Rewards{a}, []float64{1}, grpo.NormalizeBatch)
+	alone, err := objective.ByCriterion([][]objective.Rewards{a}, []float64{1}, objective.NormalizeBatch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, _, err := grpo.Advantages(a, grpo.NormalizeBatch)
+	plain, _, err := objective.Advantages(a, objective.NormalizeBatch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,20 +165,20 @@ func TestAdvantagesByCriterion(t *testing.T) {
 	}
 }
 
-func TestAdvantagesByCriterionRefuse(t *testing.T) {
+func TestByCriterionRefuse(t *testing.T) {
 	tests := []struct {
 		name     string
-		criteria [][]grpo.Rewards
+		criteria [][]objective.Rewards
 		weights  []float64
 	}{
-		{"a weight is missing", [][]grpo.Rewards{{group(1, 2)}}, nil},
-		{"another number of groups", [][]grpo.Rewards{{group(1, 2)}, {}}, []float64{1, 1}},
-		{"another number of completions", [][]grpo.Rewards{{group(1, 2)}, {group(1)}}, []float64{1, 1}},
-		{"a weight that is no number", [][]grpo.Rewards{{group(1, 2)}}, []float64{math.NaN()}},
+		{"a weight is missing", [][]objective.Rewards{{group(1, 2)}}, nil},
+		{"another number of groups", [][]objective.Rewards{{group(1, 2)}, {}}, []float64{1, 1}},
+		{"another number of completions", [][]objective.Rewards{{group(1, 2)}, {group(1)}}, []float64{1, 1}},
+		{"a weight that is no number", [][]objective.Rewards{{group(1, 2)}}, []float64{math.NaN()}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := grpo.AdvantagesByCriterion(test.criteria, test.weights, grpo.NormalizeGroup); err == nil {
+			if _, err := objective.ByCriterion(test.criteria, test.weights, objective.NormalizeGroup); err == nil {
 				t.Error("accepted")
 			}
 		})

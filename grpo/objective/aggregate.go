@@ -1,4 +1,4 @@
-package grpo
+package objective
 
 // Aggregation says whether criteria are added up before or after they are
 // normalized.
@@ -15,7 +15,7 @@ const (
 	NormalizeThenSum Aggregation = "normalize_then_sum"
 )
 
-// AdvantagesByCriterion computes advantages from several criteria:
+// ByCriterion computes advantages from several criteria:
 //
 //	A = Σ_k w_k · A_k,  A_k the Advantages of criterion k's values alone
 //
@@ -23,7 +23,7 @@ const (
 // its weight. With one criterion of weight 1 this is Advantages. The second
 // normalization of the whole batch that GDPO's equation 6 adds is left to the
 // trainer, which sees the whole batch.
-func AdvantagesByCriterion(criteria [][]Rewards, weights []float64, by Normalization) ([][]float64, error) {
+func ByCriterion(criteria [][]Rewards, weights []float64, by Normalization) ([][]float64, error) {
 	if len(criteria) != len(weights) {
 		return nil, refuse("weights", "one a criterion", "%d weights for %d criteria", len(weights), len(criteria))
 	}

@@ -1,4 +1,4 @@
-package grpo
+package objective
 
 import (
 	"math"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Objective configures the policy loss. DefaultObjective gives the defaults;
+// Config configures the policy loss. Default gives the defaults;
 // JSON that leaves a field out gets them too.
-type Objective struct {
+type Config struct {
 	// Type says how the tokens' losses become one number: grpo, bnpo, dr_grpo
 	// or dapo (default dapo).
 	Type string `json:"type"`
@@ -30,7 +30,7 @@ type Objective struct {
 	MaxCompletionLength int `json:"max_completion_length"`
 }
 
-// The values of Objective's Type, Level and KL.
+// The values of Config's Type, Level and KL.
 const (
 	LossGRPO   = "grpo"
 	LossBNPO   = "bnpo"
@@ -45,13 +45,13 @@ const (
 	KL3 = "k3"
 )
 
-// DefaultObjective returns the published defaults.
-func DefaultObjective() Objective {
-	return Objective{Type: LossDAPO, Epsilon: 0.2, Beta: 0.05, KL: KL3, Level: LevelToken}
+// Default returns the published defaults.
+func Default() Config {
+	return Config{Type: LossDAPO, Epsilon: 0.2, Beta: 0.05, KL: KL3, Level: LevelToken}
 }
 
 // Validate says which field is wrong, and what would be right.
-func (o Objective) Validate() error {
+func (o Config) Validate() error {
 	names := []struct {
 		field, value string
 		known        []string
@@ -83,7 +83,7 @@ func (o Objective) Validate() error {
 	return nil
 }
 
-func (o Objective) high() float64 {
+func (o Config) high() float64 {
 	if o.EpsilonHigh == nil {
 		return o.Epsilon
 	}
