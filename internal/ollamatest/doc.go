@@ -1,0 +1,38 @@
+// Package ollamatest runs a real Ollama for tests, with two models small
+// enough to be kept in the repository.
+//
+//	func TestChat(t *testing.T) {
+//		server := ollamatest.Start(t)
+//		client := ollama.NewClient(server.URL, http.DefaultClient)
+//		… chat with ollamatest.Tools …
+//	}
+//
+// [Start] starts one server for the whole test process, on its first call,
+// and shares it from then on: a start costs about 0.2 s, and the first answer
+// of each model as much again. It needs no TestMain. [StartOwn] starts one
+// for a single test, which may [Server.Stop] it to see what its absence does.
+//
+// Where there is no ollama the test is skipped, or failed, as package parts
+// says.
+//
+// # The models
+//
+// [Tools] solves arithmetic tasks of stages 0 and 1, [Base] makes well-formed
+// calls with wrong numbers; testdata/README.md says what each can do. Both
+// are touchy: they know only the user messages and tool results of this
+// module's environments, as compact JSON, with the tools in their documented
+// order. At temperature 0 an answer depends on the request alone.
+//
+// # The server
+//
+// It listens on a loopback port that the kernel picks, so there is none to
+// collide with. Its home, its models and its log lie in a folder of their own
+// that is removed at the end; nothing of the user's Ollama is read or
+// written. It answers one request at a time (OLLAMA_NUM_PARALLEL=1), and a
+// request with another num_ctx than the one before loads the model anew,
+// which takes about 0.3 s.
+//
+// The server can not outlive its test process, even one that is killed: a
+// small shell holds a pipe from the process, and kills the server's process
+// group when the pipe is closed.
+package ollamatest
