@@ -1,0 +1,40 @@
+package match
+
+import (
+	"toolgym/internal/strictjson"
+	"toolgym/tools"
+)
+
+// declaration is what a tool's schema says of its arguments by name.
+type declaration struct {
+	names    map[string]bool
+	defaults map[string]any // of optional arguments only
+}
+
+// declarations reads the properties of a tool's schema. Only the schema's own
+// top level is read: a default behind a reference is a note for readers and
+// changes no meaning.
+func declarations(tool tools.Tool) declaration {
+	d := declaration{names: map[string]bool{}, defaults: map[string]any{}}
+	value, err := strictjson.Decode(tool.Parameters)
+	if err != nil {
+		return d // a Tool has compiled its schema; without one it declares nothing
+	}
+	schema, _ := value.(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	for name, property := range properties {
+		d.names[name] = true
+		if p, ok := property.(map[string]any); ok {
+			if value, ok := p["default"]; ok {
+				d.defaults[name] = value
+			}
+		}
+	}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		if name, ok := name.(string); ok {
+			delete(d.defaults, name)
+		}
+	}
+	return d
+}

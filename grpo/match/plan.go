@@ -1,0 +1,255 @@
+package match
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Made call is one that the model made, its arguments decoded with exact
+// numbers. One that is not Valid against its tool's schema fits nothing and is
+// extra.
+type Made struct {
+	Name      string
+	Arguments map[string]any
+	Valid     bool
+}
+
+// A Report says how the calls made stand to those expected. The calls are named
+// by their index.
+type Report struct {
+	// Credit is 1 where every expected call was made and nothing is left over,
+	// 0 where a call is missing, and in between as Expected.Extra says.
+	Credit float64
+	// Pairs holds, for each expected call, the call made that fits it, or −1.
+	Pairs []int
+	// Missing lists the expected calls that nothing fits.
+	Missing []int
+	// Extra lists the calls made that stand for none expected.
+	Extra []Leftover
+}
+
+// A Leftover is a call made that stands for none expected.
+type Leftover struct {
+	Made int
+	// Repeats is an earlier call made that is equal, or −1.
+	Repeats int
+	// Instead is the missing expected call of the same name that comes
+	// nearest, or −1, and Differs the arguments in which it differs.
+	Instead int
+	Differs []string
+}
+
+// Calls compares the calls made with the expected ones.
+func (p *Plan) Calls(made []Made) Report {
+	if p.any {
+		return Report{Credit: 1}
+	}
+	if len(made) == 0 && len(p.calls) == 0 {
+		return Report{Credit: 1}
+	}
+	compared := made[:min(len(made), maxMade)]
+	pairs, aligned := p.alongside(compared)
+	if !aligned {
+		pairs = p.pair(compared)
+	}
+	r := Report{Pairs: pairs}
+	for i, j := range pairs {
+		if j < 0 {
+			r.Missing = append(r.Missing, i)
+		}
+	}
+	extra := len(made) - len(pairs) + len(r.Missing)
+	if extra > 0 {
+		r.Extra = p.leftovers(made, compared, r)
+	}
+	r.Credit = p.credit(len(r.Missing), extra)
+	return r
+}
+
+// credit is what the completion is worth with so many calls missing and left
+// over.
+func (p *Plan) credit(missing, extra int) float64 {
+	switch {
+	case missing > 0:
+		return 0
+	case extra == 0 || p.extra == Allow:
+		return 1
+	case p.extra == Divide:
+		return 1 / float64(1+extra)
+	}
+	return 0
+}
+
+// alongside tries the plain case, in which each call made stands where it is
+// expected; it needs no assignment.
+func (p *Plan) alongside(made []Made) (pairs []int, aligned bool) {
+	if len(made) != len(p.calls) {
+		return nil, false
+	}
+	for i := range p.calls {
+		if !p.calls[i].fits(&made[i]) {
+			return nil, false
+		}
+	}
+	pairs = make([]int, len(made))
+	for i := range pairs {
+		pairs[i] = i
+	}
+	return pairs, true
+}
+
+// pair finds the pairs of as many expected calls as possible.
+func (p *Plan) pair(made []Made) []int {
+	fits := table(len(p.calls), len(made), func(i, j int) int {
+		if p.calls[i].fits(&made[j]) {
+			return 1
+		}
+		return 0
+	})
+	if p.order {
+		return inOrder(fits, len(made))
+	}
+	return assign(fits, len(made))
+}
+
+// leftovers describes the calls that stand for no expected one. The nearest
+// missing call is found by assignment as well, so that two leftovers are never
+// told to be the same one.
+func (p *Plan) leftovers(made, compared []Made, r Report) []Leftover {
+	var left []int
+	for j := range compared {
+		if !slices.Contains(r.Pairs, j) {
+			left = append(left, j)
+		}
+	}
+	near := assign(table(len(r.Missing), len(left), func(i, j int) int {
+		return p.calls[r.Missing[i]].likeness(&compared[left[j]])
+	}), len(left))
+	out := make([]Leftover, 0, len(left)+len(made)-len(compared))
+	for k, j := range left {
+		l := Leftover{Made: j, Repeats: repeats(compared, j), Instead: -1}
+		if i := slices.Index(near, k); i >= 0 {
+			l.Instead = r.Missing[i]
+			l.Differs = p.calls[l.Instead].differences(&compared[j])
+		}
+		out = append(out, l)
+	}
+	for j := len(compared); j < len(made); j++ {
+		out = append(out, Leftover{Made: j, Repeats: -1, Instead: -1})
+	}
+	return out
+}
+
+// repeats finds the first earlier call that is equal to call j, or −1.
+func repeats(made []Made, j int) int {
+	exact := Matcher{}
+	for i := range j {
+		if made[i].Name == made[j].Name && exact.equal(made[i].Arguments, made[j].Arguments) {
+			return i
+		}
+	}
+	return -1
+}
+
+// fits reports whether the call made is the expected one.
+func (c *call) fits(m *Made) bool {
+	if !m.Valid || m.Name != c.name {
+		return false
+	}
+	for i := range c.arguments {
+		if !c.right(&c.arguments[i], m) {
+			return false
+		}
+	}
+	return c.nothingElse(m)
+}
+
+// nothingElse reports whether every argument of m is expected or equal to its
+// declared default.
+func (c *call) nothingElse(m *Made) bool {
+	if len(m.Arguments) == 0 {
+		return true
+	}
+	for name, value := range m.Arguments {
+		if !c.expects(name) && !c.isDefault(name, value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) expects(name string) bool {
+	for i := range c.arguments {
+		if c.arguments[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *call) isDefault(name string, value any) bool {
+	def, ok := c.optional[name]
+	return ok && Matcher{}.equal(def, value)
+}
+
+// right reports whether m's value of one argument is as expected, with declared
+// defaults put in for what is absent on either side.
+func (c *call) right(a *argument, m *Made) bool {
+	have, present := m.Arguments[a.name]
+	if !present {
+		have, present = c.optional[a.name]
+	}
+	if a.matcher.Any {
+		return present || len(a.values) == 0
+	}
+	if len(a.values) == 0 {
+		def, ok := c.optional[a.name]
+		return present == ok && (!ok || a.matcher.equal(def, have))
+	}
+	if !present {
+		return false
+	}
+	for _, want := range a.values {
+		if a.matcher.equal(want, have) {
+			return true
+		}
+	}
+	return false
+}
+
+// likeness is 0 for another tool's call, and otherwise grows with the number of
+// arguments that are right.
+func (c *call) likeness(m *Made) int {
+	if m.Name != c.name {
+		return 0
+	}
+	return 1 + len(c.arguments) + len(m.Arguments) - len(c.differences(m))
+}
+
+// differences names the arguments that are wrong, missing or unexpected.
+func (c *call) differences(m *Made) []string {
+	var wrong []string
+	for i := range c.arguments {
+		if a := &c.arguments[i]; !c.right(a, m) {
+			wrong = append(wrong, a.name)
+		}
+	}
+	for name, value := range m.Arguments {
+		if !c.expects(name) && !c.isDefault(name, value) {
+			wrong = append(wrong, name)
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// String says in a word what a leftover is, for a table.
+func (l Leftover) String() string {
+	switch {
+	case l.Repeats >= 0:
+		return fmt.Sprintf("repeats call %d", l.Repeats)
+	case l.Instead >= 0:
+		return fmt.Sprintf("stands in place of expected call %d, differs in %v", l.Instead, l.Differs)
+	}
+	return "nothing expects it"
+}
