@@ -1,0 +1,86 @@
+package arithmetic_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	"toolgym/tools/arithmetic"
+)
+
+// TestDocumentedGolden plays every row of the published rules' golden file.
+func TestDocumentedGolden(t *testing.T) {
+	f, err := os.Open("testdata/toolenv_documented.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); rows++ {
+		var row struct {
+			Stage    int
+			Operands [5]int
+			Actions  []int
+			Reward   float64
+			Steps    int
+		}
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		m := arithmetic.NewDocumented(arithmetic.Published(row.Stage, row.Operands))
+		var total float64
+		for _, token := range row.Actions {
+			reward, _ := m.Step(token)
+			total += reward
+		}
+		if total != row.Reward || m.Steps() != row.Steps {
+			t.Errorf("row %d: reward %v in %d steps, want %s", rows+1, total, m.Steps(), lines.Text())
+		}
+	}
+	if rows != 1965 {
+		t.Errorf("%d rows, want 1965", rows)
+	}
+}
+
+func BenchmarkDocumentedStep(b *testing.B) {
+	p := arithmetic.Published(2, [5]int{4, 2, 7, 3, 5})
+	plan := []int{arithmetic.Mul, arithmetic.Add, arithmetic.Sto, arithmetic.Rcl, arithmetic.Sub, arithmetic.Ans}
+	fresh := arithmetic.NewDocumented(p)
+	m := fresh
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, done := m.Step(plan[i]); done {
+			m, i = fresh, -1
+		}
+		i++
+	}
+}
+
+func BenchmarkSoundStep(b *testing.B) {
+	p := arithmetic.Published(2, [5]int{4, 2, 7, 3, 5})
+	plan := p.Plan(nil)
+	fresh := arithmetic.NewSound(p)
+	m := fresh
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, done := m.Step(plan[i]); done {
+			m, i = fresh, -1
+		}
+		i++
+	}
+}
+
+func BenchmarkAccidental(b *testing.B) {
+	for stage := range arithmetic.Stages {
+		b.Run(fmt.Sprint(stage), func(b *testing.B) {
+			r := arithmetic.Seeded(1)
+			for b.Loop() {
+				arithmetic.Draw(r, stage).Accidental()
+			}
+		})
+	}
+}
