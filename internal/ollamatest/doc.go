@@ -21,16 +21,32 @@
 // calls with wrong numbers; testdata/README.md says what each can do. Both
 // are touchy: they know only the user messages and tool results of this
 // module's environments, as compact JSON, with the tools in their documented
-// order. At temperature 0 an answer depends on the request alone.
+// order. At temperature 0, and at any other with a seed, the same request gets
+// the same answer. With the format {"type":"string"} and num_predict -1 they
+// write for many seconds: a reply to be cut in.
 //
 // # The server
 //
 // It listens on a loopback port that the kernel picks, so there is none to
 // collide with. Its home, its models and its log lie in a folder of their own
 // that is removed at the end; nothing of the user's Ollama is read or
-// written. It answers one request at a time (OLLAMA_NUM_PARALLEL=1), and a
-// request with another num_ctx than the one before loads the model anew,
-// which takes about 0.3 s.
+// written. Its models compute on one thread. It answers one request at a time
+// (OLLAMA_NUM_PARALLEL=1), and a request with another num_ctx than the one
+// before loads the model anew, which takes about 0.3 s.
+//
+// What was seen of 0.6.5 and is pinned by tests here, since rollouts depend on
+// it:
+//
+//   - A prompt that does not fit into num_ctx is cut without a word. First the
+//     oldest messages go, so that prompt_eval_count falls from one turn to the
+//     next; then the rest is cut to prompt_eval_count = num_ctx.
+//   - A reply that reaches num_ctx goes on with half of the context forgotten:
+//     prompt_eval_count + eval_count > num_ctx is the only sign.
+//   - A reply that reached num_predict has the done_reason "length", even where
+//     its calls were complete and parsed; num_predict 0 is no limit. Without
+//     num_predict a reply ends after 10 × num_ctx tokens.
+//   - When the connection is cut in mid-reply, a request without streaming
+//     fails; with streaming, the client returns no error and Done is false.
 //
 // The server can not outlive its test process, even one that is killed: a
 // small shell holds a pipe from the process, and kills the server's process

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	ollama "github.com/ollama/ollama/api"
@@ -17,24 +20,27 @@ import (
 
 const prompt = "Compute 4*2+7. Use the tools, then call answer with the result."
 
-// chat asks for one whole reply at temperature 0. The request's options win.
-func chat(t *testing.T, server *ollamatest.Server, request ollama.ChatRequest) (ollama.ChatResponse, error) {
+func client(t *testing.T, server *ollamatest.Server) *ollama.Client {
 	t.Helper()
 	u, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ollama.NewClient(u, http.DefaultClient)
+}
+
+// chat asks for one whole reply at temperature 0. The request's options win.
+func chat(t *testing.T, server *ollamatest.Server, request ollama.ChatRequest) (ollama.ChatResponse, error) {
+	t.Helper()
 	options := map[string]any{"temperature": 0, "num_ctx": 2048}
-	for name, value := range request.Options {
-		options[name] = value
-	}
+	maps.Copy(options, request.Options)
 	stream := false
 	request.Options, request.Stream = options, &stream
 	if request.Messages == nil {
 		request.Messages = []ollama.Message{{Role: "user", Content: prompt}}
 	}
 	var reply ollama.ChatResponse
-	err = ollama.NewClient(u, http.DefaultClient).Chat(context.Background(), &request, func(r ollama.ChatResponse) error {
+	err := client(t, server).Chat(context.Background(), &request, func(r ollama.ChatResponse) error {
 		reply = r
 		return nil
 	})
@@ -155,24 +161,74 @@ func TestFormatConstrainsTheReply(t *testing.T) {
 // TestLimits pins how a reply tells that one of its limits was reached.
 func TestLimits(t *testing.T) {
 	server := ollamatest.Start(t)
+	arguments := ollama.NewToolCallFunctionArguments()
+	arguments.Set("a", 4)
+	arguments.Set("b", 2)
+	first := []ollama.Message{{Role: "user", Content: prompt}}
+	second := append(slices.Clone(first),
+		ollama.Message{Role: "assistant", ToolCalls: []ollama.ToolCall{{Function: ollama.ToolCallFunction{Name: "multiply", Arguments: arguments}}}},
+		ollama.Message{Role: "tool", ToolName: "multiply", Content: `{"result":8}`})
 	tests := []struct {
-		name    string
-		options map[string]any
-		reason  string
-		prompt  int
+		name     string
+		messages []ollama.Message
+		options  map[string]any
+		reason   string
+		prompt   int
+		overflow bool // more tokens than the context holds
 	}{
-		{"none", nil, "stop", 92},
-		{"num_predict cuts the reply", map[string]any{"num_predict": 5}, "length", 92},
-		{"num_ctx cuts the prompt", map[string]any{"num_ctx": 32, "num_predict": 5}, "length", 32},
+		{"none", first, nil, "stop", 92, false},
+		{"num_predict cuts the reply", first, map[string]any{"num_predict": 5}, "length", 92, false},
+		{"num_predict cuts after the call", first, map[string]any{"num_predict": 10}, "length", 92, false},
+		{"num_ctx holds prompt and reply", first, map[string]any{"num_ctx": 103}, "stop", 92, false},
+		{"num_ctx ends in the reply", first, map[string]any{"num_ctx": 93}, "stop", 92, true},
+		{"num_ctx cuts the prompt", first, map[string]any{"num_ctx": 32, "num_predict": 5}, "length", 32, true},
+		{"second turn", second, nil, "stop", 113, false},
+		{"num_ctx cuts the history", second, map[string]any{"num_ctx": 104}, "stop", 58, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			reply, err := chat(t, server, ollama.ChatRequest{Model: ollamatest.Tools, Tools: arithmetic(), Options: test.options})
+			reply, err := chat(t, server, ollama.ChatRequest{Model: ollamatest.Tools, Tools: arithmetic(), Messages: test.messages, Options: test.options})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if reply.DoneReason != test.reason || reply.PromptEvalCount != test.prompt {
 				t.Errorf("reason %q with %d prompt tokens, want %q with %d", reply.DoneReason, reply.PromptEvalCount, test.reason, test.prompt)
+			}
+			size, ok := test.options["num_ctx"].(int)
+			if overflow := ok && reply.PromptEvalCount+reply.EvalCount > size; overflow != test.overflow {
+				t.Errorf("%d + %d tokens in a context of %d: overflow is %v", reply.PromptEvalCount, reply.EvalCount, size, overflow)
+			}
+		})
+	}
+}
+
+// TestStopCutsAReply pins what the client makes of a connection that is cut.
+func TestStopCutsAReply(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream %v", stream), func(t *testing.T) {
+			server := ollamatest.StartOwn(t)
+			request := ollama.ChatRequest{
+				Model:    ollamatest.Tools,
+				Stream:   &stream,
+				Messages: []ollama.Message{{Role: "user", Content: prompt}},
+				Format:   json.RawMessage(`{"type":"string"}`),
+				Options:  map[string]any{"num_ctx": 2048, "num_predict": -1},
+			}
+			done, stopped := false, false
+			if !stream {
+				stopped = true
+				time.AfterFunc(time.Second, server.Stop)
+			}
+			err := client(t, server).Chat(context.Background(), &request, func(r ollama.ChatResponse) error {
+				if !stopped {
+					stopped = true
+					server.Stop()
+				}
+				done = done || r.Done
+				return nil
+			})
+			if (err == nil) != stream || done {
+				t.Errorf("the error is %v and done is %v", err, done)
 			}
 		})
 	}

@@ -124,12 +124,24 @@ func (p *process) awaitAddress() (string, error) {
 	return "", fmt.Errorf("ollama does not listen after %v:\n%s", startLimit, p.logSince(0))
 }
 
+// oneThread is added to each Modelfile: the two threads that two cores get by
+// default wait for each other by spinning, which on a busy machine makes the
+// answers of so small a model ten times as slow.
+const oneThread = "PARAMETER num_thread 1\n"
+
 // create makes a model by its Modelfile, as a user would.
 func (p *process) create(model string) error {
+	recipe, err := models.ReadFile("testdata/Modelfile." + model)
+	if err != nil {
+		return fmt.Errorf("reading the recipe of %s: %w", model, err)
+	}
+	path := filepath.Join(p.folder, "testdata", "Modelfile."+model)
+	if err := os.WriteFile(path, append(recipe, oneThread...), 0o600); err != nil {
+		return fmt.Errorf("writing the recipe of %s: %w", model, err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.program, "create", model, "-f", "Modelfile."+model)
-	cmd.Dir = filepath.Join(p.folder, "testdata")
+	cmd := exec.CommandContext(ctx, p.program, "create", model, "-f", path)
 	cmd.Env = p.environment(p.address)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("creating the model %s: %w\n%s\nlog of ollama:\n%s", model, err, out, p.logSince(0))
