@@ -73,8 +73,9 @@ func TestNeed(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name+" is "+test.outcome, func(t *testing.T) {
-			t.Setenv(parts.RequireVariable, "")
-			t.Setenv(parts.HideVariable, "")
+			for _, name := range []string{parts.RequireVariable, parts.HideVariable, "TOOLGYM_OLLAMA", "TOOLGYM_CHROMIUM", "TOOLGYM_PYTHON"} {
+				t.Setenv(name, "")
+			}
 			for name, value := range test.setting {
 				t.Setenv(name, value)
 			}
