@@ -1,0 +1,94 @@
+package eval
+
+import (
+	"slices"
+	"time"
+)
+
+// A Failure is a reason that is not the model's why a trial can't be graded.
+type Failure struct {
+	Kind   string `json:"kind"` // serving, harness or infrastructure
+	Reason string `json:"reason"`
+}
+
+// The kinds of a Failure.
+const (
+	Serving        = "serving"
+	Harness        = "harness"
+	Infrastructure = "infrastructure"
+)
+
+// A Trial is one attempt of a model at one task, graded.
+type Trial struct {
+	Run   string `json:"run"`
+	Model string `json:"model"`
+	Route string `json:"route"`
+	Task  string `json:"task"` // the task's id
+	Env   string `json:"env"`
+	Level string `json:"level"`
+	Trial int    `json:"trial"` // from 0
+
+	Failure  *Failure           `json:"failure"` // null when it was scored
+	Success  bool               `json:"success"`
+	Reward   *float64           `json:"reward"` // null with a failure
+	Criteria map[string]float64 `json:"criteria"`
+	Tier     string             `json:"tier"`
+	Defects  []string           `json:"defects"`
+
+	FinishReason string        `json:"finish_reason"` // "length" is a cut-off
+	Turns        int           `json:"turns"`
+	Calls        int           `json:"calls"`
+	PromptTokens int           `json:"prompt_tokens"`
+	OutputTokens int           `json:"output_tokens"`
+	Duration     time.Duration `json:"duration_ns"`
+}
+
+// scored reports whether the trial says something about the model.
+func (t Trial) scored() bool { return t.Failure == nil }
+
+// A tally is what became of the trials of one task.
+type tally struct {
+	task   string
+	trials int
+	Count
+}
+
+// tallies counts trials by task, in the order of the tasks' first trials.
+func tallies(trials []Trial) []tally {
+	var list []tally
+	at := map[string]int{}
+	for _, t := range trials {
+		i, ok := at[t.Task]
+		if !ok {
+			i = len(list)
+			at[t.Task] = i
+			list = append(list, tally{task: t.Task})
+		}
+		list[i].trials++
+		if t.scored() {
+			list[i].Scored++
+		}
+		if t.scored() && t.Success {
+			list[i].Passed++
+		}
+	}
+	return list
+}
+
+// counts are the tallies as the intervals take them. With worst, every trial
+// counts as scored.
+func counts(list []tally, worst bool) []Count {
+	out := make([]Count, len(list))
+	for i, t := range list {
+		out[i] = t.Count
+		if worst {
+			out[i].Scored = t.trials
+		}
+	}
+	return out
+}
+
+// single reports whether no task has more than one trial.
+func single(list []tally) bool {
+	return !slices.ContainsFunc(list, func(t tally) bool { return t.trials > 1 })
+}
