@@ -1,0 +1,168 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"toolgym/internal/strictjson"
+	"toolgym/tools"
+)
+
+// A body is a request's JSON document. As a field of an operation's input it
+// reads itself before the handler runs: one strict JSON value, checked against
+// the schema that the OpenAPI document shows, by the validator that checks a
+// tool's arguments. huma would read it with encoding/json twice, by way of
+// float64, taking Name for name and the last of two equal keys.
+type body[T any] struct{ value T }
+
+var _ huma.Resolver = (*body[struct{}])(nil)
+
+// described is what the registration needs to know of a body, whatever it
+// holds.
+type described interface{ holds() reflect.Type }
+
+func (b *body[T]) holds() reflect.Type { return reflect.TypeFor[T]() }
+
+// Resolve reads the body. What is wrong with it comes back as flaws.
+func (b *body[T]) Resolve(ctx huma.Context) []error {
+	check := ctx.Operation().Metadata[checkKey].(*bodyCheck)
+	text, refusal := check.read(ctx)
+	if refusal != nil {
+		return []error{refusal}
+	}
+	if errs := check.validate(text); len(errs) > 0 {
+		return errs
+	}
+	if err := json.Unmarshal(text, &b.value); err != nil {
+		return []error{unfit(err)}
+	}
+	return nil
+}
+
+// unfit reports a value that is valid but does not fit its Go type: an integer
+// beyond 64 bits, or written as 1e3.
+func unfit(err error) *flawed {
+	f := &flawed{status: http.StatusUnprocessableEntity, message: "the value does not fit"}
+	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
+		f.pointer = "#/" + strings.ReplaceAll(e.Field, ".", "/")
+		f.message = fmt.Sprintf("%s does not fit; want a %s in plain digits", e.Value, e.Type)
+	}
+	return f
+}
+
+// A flawed is one thing that is wrong with a body; huma collects them.
+type flawed struct {
+	status  int
+	message string
+	pointer string // a JSON pointer as a fragment; empty for the whole
+}
+
+var (
+	_ huma.StatusError   = (*flawed)(nil)
+	_ huma.ErrorDetailer = (*flawed)(nil)
+)
+
+func (f *flawed) Error() string  { return f.message }
+func (f *flawed) GetStatus() int { return f.status }
+func (f *flawed) ErrorDetail() *huma.ErrorDetail {
+	return &huma.ErrorDetail{Message: f.message, Location: f.pointer}
+}
+
+// A bodyCheck is what one operation demands of its body.
+type bodyCheck struct {
+	limit  int64
+	schema tools.Tool // compiled; a body is checked as a tool's arguments are
+	fields *huma.Schema
+}
+
+// checkKey is where an operation's metadata hold its bodyCheck.
+const checkKey = "body"
+
+// read takes the bytes off the wire, within the limits of size and of the
+// server's ReadTimeout. That timeout would go on to cancel the context of a
+// handler that takes longer, so it is lifted when the body is there.
+func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
+	if kind := ctx.Header("Content-Type"); !isJSON(kind) {
+		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; want application/json", kind), ""}
+	}
+	text, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), k.limit+1))
+	_ = ctx.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
+	timeout := net.Error(nil)
+	switch {
+	case int64(len(text)) > k.limit:
+		return nil, &flawed{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is over %d bytes", k.limit), ""}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return nil, &flawed{http.StatusRequestTimeout, "the body took too long to arrive", ""}
+	case err != nil:
+		return nil, &flawed{http.StatusBadRequest, "the body broke off", ""}
+	}
+	return text, nil
+}
+
+// isJSON reports whether a content type, which may be absent, is JSON.
+func isJSON(kind string) bool {
+	if kind == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(kind)
+	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
+}
+
+// validate reports everything that is wrong with the text.
+func (k *bodyCheck) validate(text []byte) []error {
+	value, err := strictjson.Decode(text)
+	if err != nil {
+		return []error{&flawed{http.StatusBadRequest, "the body is not JSON: " + err.Error(), ""}}
+	}
+	var errs []error
+	for _, v := range k.schema.ValidateValue(value) {
+		errs = append(errs, k.flaws(value, v)...)
+	}
+	return errs
+}
+
+// flaws locates a violation. The validator reports a missing or unknown field
+// at the object around it; here each is pointed at by its own name.
+func (k *bodyCheck) flaws(value any, v tools.Violation) []error {
+	object, _ := value.(map[string]any)
+	var errs []error
+	add := func(message, pointer string) {
+		errs = append(errs, &flawed{http.StatusUnprocessableEntity, message, pointer})
+	}
+	switch {
+	case v.Pointer == "" && v.Keyword == "additionalProperties":
+		known := slices.Sorted(maps.Keys(k.fields.Properties))
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if k.fields.Properties[name] == nil {
+				add(fmt.Sprintf("unknown field %.80q; want only %s", name, strings.Join(known, ", ")), "#/"+escape(name))
+			}
+		}
+	case v.Pointer == "" && v.Keyword == "required":
+		for _, name := range k.fields.Required {
+			if _, ok := object[name]; !ok {
+				add("the field is missing", "#/"+name)
+			}
+		}
+	default:
+		add(v.Message, "#"+v.Pointer)
+	}
+	return errs
+}
+
+// escape writes a name as a part of a JSON pointer, and bounds what is quoted
+// back of a hostile one.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprintf("%.80s", name))
+}

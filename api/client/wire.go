@@ -1,0 +1,105 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+
+	"toolgym/tools"
+)
+
+// An Env describes an environment in GET /v1/envs.
+type Env struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Rules       []string  `json:"rules" doc:"The rule sets; the first is the default."`
+	Levels      []string  `json:"levels" doc:"The levels of the default rules; the first is the default."`
+	Tools       tools.Set `json:"tools" doc:"What is offered at the default level."`
+}
+
+// Envs is the answer of GET /v1/envs.
+type Envs struct {
+	Envs []Env `json:"envs"`
+}
+
+// Tools is the answer of GET /v1/envs/{env}/tools.
+type Tools struct {
+	Tools tools.Set `json:"tools"`
+}
+
+// Tasks is the answer of GET /v1/envs/{env}/tasks.
+type Tasks struct {
+	Tasks []tools.Task `json:"tasks"`
+}
+
+// Arguments is the body of POST /v1/tools/{name}/calls.
+type Arguments struct {
+	Arguments json.RawMessage `json:"arguments,omitempty" doc:"The tool's arguments, an object; absent means none."`
+}
+
+// A Start is the body of POST /v1/episodes: a task's id, or its parts.
+type Start struct {
+	TaskID string  `json:"task_id,omitempty" doc:"env/level/seed, with @documented behind it for the documented rules. Excludes the other fields."`
+	Env    string  `json:"env,omitempty"`
+	Level  string  `json:"level,omitempty"`
+	Seed   *uint64 `json:"seed,omitempty" format:"uint64" nullable:"false" doc:"From 0 to 18446744073709551615."`
+	Rules  string  `json:"rules,omitempty" doc:"The environment's first rule set when absent."`
+}
+
+// A Call is the body of POST /v1/episodes/{id}/calls.
+type Call struct {
+	Name      string          `json:"name" minLength:"1"`
+	Arguments json.RawMessage `json:"arguments,omitempty" doc:"The tool's arguments, an object; absent means none."`
+	RequestID string          `json:"request_id,omitempty" minLength:"1" maxLength:"128" doc:"The same id again gives the same answer and no second step."`
+}
+
+// A Message is the body of POST /v1/episodes/{id}/messages.
+type Message struct {
+	Content   string `json:"content" doc:"What the agent says, calling nothing."`
+	RequestID string `json:"request_id,omitempty" minLength:"1" maxLength:"128" doc:"The same id again gives the same answer and no second step."`
+}
+
+// An Answer is what a call or a message comes to.
+type Answer struct {
+	Result     *tools.Result `json:"result,omitempty" doc:"Absent after a message."`
+	Reward     float64       `json:"reward" doc:"The environment's own reward for this step."`
+	Terminated bool          `json:"terminated" doc:"The task has come to its end."`
+	Truncated  bool          `json:"truncated" doc:"The limit cut the episode off."`
+	Step       int           `json:"step" doc:"The number of this step, from 1."`
+}
+
+// A State is an episode as the server holds it. The trajectory is there only
+// when the state was asked for.
+type State struct {
+	ID          string            `json:"id"`
+	Task        tools.Task        `json:"task"`
+	Observation json.RawMessage   `json:"observation" doc:"What is observed at first, an object."`
+	Tools       tools.Set         `json:"tools"`
+	Step        int               `json:"step" doc:"How many steps have been made."`
+	Terminated  bool              `json:"terminated"`
+	Truncated   bool              `json:"truncated"`
+	ExpiresAt   time.Time         `json:"expires_at" doc:"When the episode is given up, unless it is used before."`
+	Trajectory  *tools.Trajectory `json:"trajectory,omitempty"`
+}
+
+// A Summary is a line of GET /v1/episodes.
+type Summary struct {
+	ID         string    `json:"id"`
+	TaskID     string    `json:"task_id"`
+	Step       int       `json:"step"`
+	Return     float64   `json:"return" doc:"The sum of the steps' rewards."`
+	Terminated bool      `json:"terminated"`
+	Truncated  bool      `json:"truncated"`
+	ExpiresAt  time.Time `json:"expires_at"`
+}
+
+// A Page is the answer of GET /v1/episodes, in the order of creation.
+type Page struct {
+	Episodes   []Summary `json:"episodes"`
+	NextCursor string    `json:"next_cursor,omitempty" doc:"Where the next page begins; absent on the last."`
+}
+
+// A Status is the answer of /healthz and /readyz.
+type Status struct {
+	Status string `json:"status" example:"ok"`
+	Reason string `json:"reason,omitempty" doc:"Why it is not ready."`
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"time"
+
+	"toolgym/tools"
+)
+
+// A Config says what a server offers and how much of it. Only Specs must be
+// set; of every other field, zero takes the default that it names.
+type Config struct {
+	Specs tools.Specs // the environments, in the order of display
+
+	Now    func() time.Time // the clock; default time.Now
+	NewID  func() string    // makes ids of episodes and requests, never the same twice; default crypto/rand.Text
+	Logger *slog.Logger     // one record a request; default slog.Default
+
+	// AllowHosts are Host names to answer to besides those of the loopback:
+	// the names by which a proxy or a container is reached, without a port.
+	AllowHosts []string
+	// AllowRemote lets Serve take a listener that other machines can reach.
+	AllowRemote bool
+
+	MaxEpisodes int           // live episodes; default 4,096
+	MaxSteps    int           // steps of one episode, after which it is truncated; default 10,000
+	MaxMemory   int64         // bytes of all trajectories together, about; default 256 MiB
+	MaxBody     int64         // bytes of a request's body; default 1 MiB
+	IdleExpiry  time.Duration // an episode that is not used for so long is given up; default 30 minutes
+	CallTimeout time.Duration // how long one call may take; default 30 seconds
+	Rate        float64       // requests a second from one address; default 20,000
+	Burst       int           // requests at once from one address; default the rate
+
+	Version string // of the program, for the OpenAPI document; default "devel"
+}
+
+// withDefaults fills in the fields that are zero.
+func (c Config) withDefaults() Config {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewID == nil {
+		c.NewID = rand.Text
+	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.MaxEpisodes = cmp.Or(c.MaxEpisodes, 4096)
+	c.MaxSteps = cmp.Or(c.MaxSteps, 10_000)
+	c.MaxMemory = cmp.Or(c.MaxMemory, 256<<20)
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.IdleExpiry = cmp.Or(c.IdleExpiry, 30*time.Minute)
+	c.CallTimeout = cmp.Or(c.CallTimeout, 30*time.Second)
+	c.Rate = cmp.Or(c.Rate, 20_000)
+	c.Burst = cmp.Or(c.Burst, max(1, int(c.Rate)))
+	c.Version = cmp.Or(c.Version, "devel")
+	return c
+}
+
+// Validate reports the first field that can not be served, as an [*tools.Error]
+// with code invalid. Zero is valid wherever it takes a default.
+func (c Config) Validate() error {
+	if err := c.validateLimits(); err != nil {
+		return err
+	}
+	if len(c.Specs) == 0 {
+		return refuse("Specs", "there is no environment to serve", "at least one tools.Spec")
+	}
+	seen := map[string]bool{}
+	for i, spec := range c.Specs {
+		where := fmt.Sprintf("Specs[%d]", i)
+		if seen[spec.Name] {
+			return refuse(where, fmt.Sprintf("the name %q stands twice", spec.Name), "each name once")
+		}
+		seen[spec.Name] = true
+		if err := validateSpec(where, spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) validateLimits() error {
+	limits := []struct {
+		name  string
+		value float64
+	}{
+		{"MaxEpisodes", float64(c.MaxEpisodes)}, {"MaxSteps", float64(c.MaxSteps)}, {"MaxMemory", float64(c.MaxMemory)},
+		{"MaxBody", float64(c.MaxBody)}, {"IdleExpiry", float64(c.IdleExpiry)}, {"CallTimeout", float64(c.CallTimeout)},
+		{"Rate", c.Rate}, {"Burst", float64(c.Burst)},
+	}
+	for _, limit := range limits {
+		if limit.value != limit.value || limit.value < 0 {
+			return refuse(limit.name, "a limit is negative or no number", "a positive limit, or zero for the default")
+		}
+	}
+	return nil
+}
+
+// validateSpec checks what the routes rely on: a name that fits into a task id,
+// something to choose from, and the three functions that make things.
+func validateSpec(where string, spec tools.Spec) error {
+	if !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`).MatchString(spec.Name) {
+		return refuse(where+".Name", fmt.Sprintf("the name %q does not fit into a task id", spec.Name), "lower-case letters, digits, - and _")
+	}
+	if len(spec.Rules) == 0 || len(spec.Levels) == 0 {
+		return refuse(where, "no rules or no levels", "at least one of each")
+	}
+	if spec.Tools == nil || spec.NewTask == nil || spec.New == nil {
+		return refuse(where, "Tools, NewTask or New is nil", "all three")
+	}
+	for _, level := range spec.Levels {
+		if err := spec.Tools("", level).Validate(); err != nil {
+			return fmt.Errorf("%s, level %s: %w", where, level, err)
+		}
+	}
+	return nil
+}
+
+func refuse(where, message, want string) error {
+	return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
+}

@@ -1,0 +1,70 @@
+// Package api serves the gym over HTTP: environments, tools, tasks and episodes
+// under /v1, described by OpenAPI 3.1 at /openapi.json and, for people, at
+// /docs.
+//
+// # A server
+//
+//	server, err := api.New(api.Config{Specs: tools.Specs{arithmetic.Spec(), gridworld.Spec()}})
+//	listener, err := net.Listen("tcp", "127.0.0.1:8080")
+//	go func() { done <- server.Serve(listener) }()
+//	…
+//	err = server.Shutdown(ctx)
+//
+// One's own environments are served beside ours by putting their tools.Spec
+// into Specs. A [Server] is an http.Handler as well, starts no goroutine, and
+// takes its clock and its ids from the [Config].
+//
+// # Episodes
+//
+// An episode is a task and the steps made so far. Its calls are made one at a
+// time, in the order in which they arrive; a client that hangs up loses the
+// answer, not the step, and learns it by sending the same request_id again.
+// The steps are the truth: after a step that did not end well (an environment
+// that returned an error, panicked or took too long) the environment is made
+// again from them, and so is a fork. An environment must therefore give the
+// same steps for the same calls, as [tools.Env] says.
+//
+// Episodes are bounded in number, in memory and in age. When there is no room,
+// those that have ended go first; live ones stay, and a newcomer is told to
+// come again. Expiry is by the clock handed in and needs no goroutine. The ids
+// of the latest expired episodes are remembered, so that their owners get 410
+// and not 404.
+//
+// # Requests
+//
+// A body is one strict JSON value (package strictjson): no duplicate keys, no
+// invalid UTF-8, numbers exact. It is checked against the schema that the
+// OpenAPI document shows, by the validator that checks a tool's arguments.
+// Unknown fields and parameters, and parameters that stand twice, are refused.
+// GET routes answer HEAD. X-Request-Id is taken over when it is fit for a log
+// line, made otherwise, and always answered.
+//
+// # Refusals
+//
+// Every refusal is a problem document (RFC 9457), [client.Problem]. One table,
+// in status.go, maps the codes of tools.Error to HTTP:
+//
+//	invalid 422 · unauthorized 401 · forbidden 403 · not_found 404 ·
+//	conflict 409 · gone 410 · too_large 413 · exhausted 503 · unavailable 503
+//
+// HTTP itself adds 400 (no JSON), 405, 408, 413, 415, 421 (a Host that is not
+// ours), 403 (a page of another origin) and 429; 429 and 503 say in Retry-After
+// when to come again. What goes wrong on our side is 500 with nothing but the
+// request id, and is logged once, in the record of the request.
+//
+// # Adding a resource
+//
+// One file a resource: its input types, its handlers, and a method that
+// declares its routes with handle; then a line in Server.routes. A field of
+// type body in the input is the JSON body. Handlers return domain errors and
+// know nothing of HTTP.
+//
+// # What huma and Echo are kept from
+//
+// huma's own documentation page loads scripts from elsewhere, its openapi.json
+// is written without a lock by the first reader, it reads bodies by way of
+// encoding/json and float64, echoes offending values (up to the whole body) in
+// errors, and does not see parameters in an embedded unexported struct. Echo
+// trusts X-Forwarded-For unless told not to. All of that is worked around in
+// body.go, document.go, failure.go and server.go.
+package api

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"net/http"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"toolgym/api/client"
+	"toolgym/tools"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// humaConfig sets huma up without its own pages: its documentation page loads
+// scripts from elsewhere, and it writes openapi.json without a lock when the
+// first reader comes.
+func humaConfig(version string) huma.Config {
+	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
+	registry.RegisterTypeAlias(reflect.TypeFor[tools.Tool](), reflect.TypeFor[toolForm]())
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI:    "3.1.0",
+			Info:       &huma.Info{Title: "toolgym", Version: version, Description: "Environments whose actions are JSON-schema tools, played over HTTP."},
+			Components: &huma.Components{Schemas: registry},
+		},
+		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{restate},
+	}
+}
+
+// toolForm is the JSON form of a tools.Tool, which writes itself.
+type toolForm struct {
+	Type     string       `json:"type" enum:"function"`
+	Function toolFunction `json:"function"`
+}
+
+type toolFunction struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Parameters  map[string]any `json:"parameters" doc:"The JSON Schema of the arguments, draft 2020-12."`
+}
+
+// schemaName names a schema by its type; those of other packages than the
+// vocabulary and the wire carry their package's name, so that two can not meet.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := huma.DefaultSchemaNamer(t, hint)
+	switch pkg := path.Base(t.PkgPath()); {
+	case pkg == "api" || pkg == ".":
+		return name
+	case pkg == "client" && slices.Contains([]string{"Call", "Message", "Arguments"}, name):
+		return name + "Request"
+	case pkg == "client" || pkg == "tools":
+		return name
+	default:
+		return huma.DefaultSchemaNamer(t, pkg) + name
+	}
+}
+
+// A pendingBody is a body whose check is compiled when all routes are there.
+type pendingBody struct {
+	ref   string
+	check *bodyCheck
+}
+
+// describe completes an operation: its body, its refusals and its examples.
+func (s *Server) describe(op *huma.Operation, r route, holds reflect.Type) {
+	registry := s.api.OpenAPI().Components.Schemas
+	refusals := append([]int{http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusInternalServerError}, r.refusals...)
+	if len(op.Parameters) > 0 {
+		refusals = append(refusals, http.StatusBadRequest)
+	}
+	if holds != nil {
+		refusals = append(refusals, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		s.describeBody(op, r, registry.Schema(holds, true, r.id))
+	}
+	problem := registry.Schema(reflect.TypeFor[client.Problem](), true, "")
+	for _, status := range refusals {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{problemType: {Schema: problem, Example: exampleProblem(status)}},
+		}
+	}
+	delete(op.Responses, "default")
+	if ok := op.Responses[strconv.Itoa(op.DefaultStatus)]; ok != nil && ok.Content["application/json"] != nil {
+		ok.Content["application/json"].Example = r.answer
+	}
+	for _, response := range op.Responses {
+		if response.Headers == nil {
+			response.Headers = map[string]*huma.Param{}
+		}
+		response.Headers["X-Request-Id"] = &huma.Param{Description: "The id of this exchange: the request's own, or a new one.", Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+}
+
+func (s *Server) describeBody(op *huma.Operation, r route, schema *huma.Schema) {
+	check := &bodyCheck{limit: r.limit, fields: s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)}
+	if check.limit == 0 {
+		check.limit = s.config.MaxBody
+	}
+	op.Metadata[checkKey] = check
+	s.bodies = append(s.bodies, pendingBody{schema.Ref, check})
+	op.RequestBody = &huma.RequestBody{
+		Required: true,
+		Content:  map[string]*huma.MediaType{"application/json": {Schema: schema, Example: r.request}},
+	}
+}
+
+func exampleProblem(status int) client.Problem {
+	return client.Problem{Title: http.StatusText(status), Status: status, Code: codeOf(status), RequestID: "7XJ3T4ZQ"}
+}
+
+// settle mends what reflection can not know, when every type is registered: no
+// list here is ever null, and seeds have all 64 bits. huma's own error types
+// are replaced by ours.
+func settle(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+	for _, schema := range schemas {
+		for name, property := range schema.Properties {
+			if property.Type == huma.TypeArray {
+				property.Nullable = false
+			}
+			if name == "seed" {
+				property.Format = "uint64"
+			}
+		}
+	}
+}

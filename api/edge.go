@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// onError answers for everything that does not come out of a route: an unknown
+// path, a wrong method, a refusal of the guards, a panic.
+func (s *Server) onError(err error, c echo.Context) {
+	ctx := c.Request().Context()
+	f := httpFailure(err, c.Response().Header())
+	if f == nil && hungUp(ctx) {
+		return
+	}
+	if f == nil {
+		f = asFault(ctx, err)
+	}
+	if !c.Response().Committed {
+		write(c, f)
+	}
+}
+
+// httpFailure is the document of an error that HTTP knows, or nil.
+func httpFailure(err error, header http.Header) *failure {
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return f
+	}
+	e := (*echo.HTTPError)(nil)
+	if !errors.As(err, &e) || e.Code >= 500 {
+		return nil
+	}
+	switch e.Code {
+	case http.StatusNotFound:
+		return fail(e.Code, "there is nothing at this path; /docs lists what there is")
+	case http.StatusMethodNotAllowed:
+		allow := header.Get(echo.HeaderAllow)
+		if strings.Contains(allow, http.MethodGet) {
+			allow += ", " + http.MethodHead
+			header.Set(echo.HeaderAllow, allow)
+		}
+		return fail(e.Code, "this path does not take the method; want one of "+allow)
+	}
+	return fail(e.Code, http.StatusText(e.Code))
+}
+
+// asFault keeps an error of ours or of the outside's for the log and makes the
+// document that the client sees in its place.
+func asFault(ctx context.Context, err error) *failure {
+	exchangeOf(ctx).fault = err
+	return fail(http.StatusInternalServerError, "the server could not do this; its log says why, under the request id")
+}
+
+// hungUp reports whether the client has gone, so that nothing that fails while
+// answering it is worth an alarm.
+func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+// write sends a problem document. That the client may be gone by now is
+// nobody's fault.
+func write(c echo.Context, f *failure) {
+	header := c.Response().Header()
+	for name, values := range f.header {
+		header[name] = values
+	}
+	header.Set(echo.HeaderContentType, problemType)
+	f.RequestID = exchangeOf(c.Request().Context()).id
+	c.Response().WriteHeader(f.Status)
+	encoder := json.NewEncoder(c.Response())
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(f.Problem)
+}

@@ -1,0 +1,246 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"toolgym/api/client"
+	"toolgym/tools"
+)
+
+// An episode is a live one: its task, its steps so far, and an Env that has
+// made them. The steps are the truth; the Env can be made again from them at
+// any time, and is, whenever a step did not end well.
+type episode struct {
+	id       string
+	spec     tools.Spec
+	task     tools.Task
+	maxSteps int
+
+	// turn holds one token. Whoever has it may touch env and add a step;
+	// nobody else waits for a lock that a slow environment holds.
+	turn chan struct{}
+	env  tools.Env // nil when it has to be made again
+
+	mu       sync.Mutex // guards what follows, for moments only
+	path     tools.Trajectory
+	tools    tools.Set
+	answered map[string]int // request id → number of its step
+	closed   error          // why no further step is taken
+	size     int64          // bytes that the steps take, about
+}
+
+// A move is what the agent does: a call, or a message where the call is zero.
+type move struct {
+	call    tools.Call
+	message string
+	request string // the request id; may be empty
+}
+
+// begin makes an episode with the given steps behind it; a fork has some.
+func begin(ctx context.Context, id string, spec tools.Spec, task tools.Task, maxSteps int, steps []tools.Step) (*episode, error) {
+	e := &episode{id: id, spec: spec, task: task, maxSteps: maxSteps, turn: make(chan struct{}, 1), answered: map[string]int{}}
+	e.path = tools.Trajectory{Task: task, Steps: []tools.Step{}}
+	env, observation, err := e.replay(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
+	e.env, e.path.Observation, e.tools, e.path.Success = env, observation, nonNil(env.Tools()), env.Success()
+	for _, step := range steps {
+		e.keep(step, env.Success())
+	}
+	return e, nil
+}
+
+// replay makes an Env that has made the given steps. The same task and the same
+// calls give the same steps; an environment that does otherwise is at fault.
+func (e *episode) replay(ctx context.Context, steps []tools.Step) (tools.Env, json.RawMessage, error) {
+	env := e.spec.New()
+	observation, err := env.Reset(ctx, e.task)
+	if err != nil {
+		return nil, nil, fmt.Errorf("resetting %s to %s: %w", e.spec.Name, e.task.ID, err)
+	}
+	for i, want := range steps {
+		got, err := e.advance(ctx, env, i, move{call: want.Call, message: want.Message})
+		if err != nil {
+			return nil, nil, fmt.Errorf("replaying step %d of %s: %w", i+1, e.task.ID, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			return nil, nil, fmt.Errorf("replaying step %d of %s gave another step than before", i+1, e.task.ID)
+		}
+	}
+	return env, observation, nil
+}
+
+// advance makes one step, the one after made others. What was done is what was
+// asked for, whatever the environment writes there.
+func (e *episode) advance(ctx context.Context, env tools.Env, made int, m move) (tools.Step, error) {
+	step, err := apply(ctx, env, m)
+	if err != nil {
+		return tools.Step{}, err
+	}
+	if made+1 >= e.maxSteps && !step.Done() {
+		step = tools.Truncation(step.Call, step.Result, step.Reward)
+	}
+	step.Call, step.Message = m.call, m.message
+	return step, nil
+}
+
+// apply hands a move to the environment. What is said to one that does not
+// judge it is recorded and changes nothing, as tools.Rollout has it.
+func apply(ctx context.Context, env tools.Env, m move) (tools.Step, error) {
+	if m.call.Name != "" {
+		return env.Step(ctx, m.call)
+	}
+	if speaker, ok := env.(tools.Speaker); ok {
+		return speaker.Say(ctx, m.message)
+	}
+	return tools.Transition(tools.Call{}, tools.Result{}, 0).Spoken(m.message), nil
+}
+
+// play makes a move, once: a request id that has been answered is answered
+// again. A move that has begun is finished even when the client hangs up.
+func (e *episode) play(ctx context.Context, m move, limit time.Duration) (client.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := e.takeTurn(ctx); err != nil {
+		return client.Answer{}, err
+	}
+	defer func() { <-e.turn }()
+	if answer, known, err := e.recall(m); known || err != nil {
+		return answer, err
+	}
+	deadline, _ := ctx.Deadline()
+	running, stop := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer stop()
+	return e.step(running, m)
+}
+
+func (e *episode) takeTurn(ctx context.Context) error {
+	select {
+	case e.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the calls before this one: %w", ctx.Err())
+	}
+}
+
+// recall answers a request id that is known, and refuses a move that may not be
+// made.
+func (e *episode) recall(m move) (answer client.Answer, known bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n, ok := e.answered[m.request]; ok && m.request != "" {
+		if !same(e.path.Steps[n-1], m) {
+			return client.Answer{}, true, &tools.Error{Code: tools.Conflict, Where: "request_id", Message: fmt.Sprintf("this request_id was another call, step %d", n), Want: "a new request_id for a new call"}
+		}
+		return answerOf(e.path.Steps[n-1], n), true, nil
+	}
+	switch {
+	case e.closed != nil:
+		return client.Answer{}, false, e.closed
+	case e.path.Terminated || e.path.Truncated:
+		return client.Answer{}, false, &tools.Error{Code: tools.Conflict, Message: fmt.Sprintf("the episode ended with step %d", len(e.path.Steps)), Want: "a new episode"}
+	}
+	return client.Answer{}, false, nil
+}
+
+// step makes the move. The Env is put back only after a step that ended well;
+// after an error, a panic or a time-out nothing is known of its state.
+func (e *episode) step(ctx context.Context, m move) (client.Answer, error) {
+	env, made := e.env, e.steps()
+	e.env = nil
+	if env == nil {
+		var err error
+		if env, _, err = e.replay(ctx, made); err != nil {
+			return client.Answer{}, err
+		}
+	}
+	step, err := e.advance(ctx, env, len(made), m)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return client.Answer{}, fmt.Errorf("stepping %s: %w", e.task.ID, err)
+	}
+	e.env = env
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keep(step, env.Success())
+	if m.request != "" {
+		e.answered[m.request] = len(e.path.Steps)
+	}
+	return answerOf(step, len(e.path.Steps)), nil
+}
+
+// keep adds a step. The caller holds mu, or is the only one who knows e.
+func (e *episode) keep(step tools.Step, success bool) {
+	e.path.Steps = append(e.path.Steps, step)
+	e.path.Return += step.Reward
+	e.path.Terminated, e.path.Truncated, e.path.Success = step.Terminated, step.Truncated, success
+	const overhead = 256 // of a Step, its slices and a request id
+	e.size += int64(overhead + len(step.Call.Name) + len(step.Call.Arguments) + len(step.Message) + len(step.Result.Content))
+}
+
+// trajectory is the path so far. Steps are only ever added, so that those of
+// the copy may be read without the lock.
+func (e *episode) trajectory() tools.Trajectory {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	path := e.path
+	path.Steps = path.Steps[:len(path.Steps):len(path.Steps)]
+	return path
+}
+
+func (e *episode) steps() []tools.Step { return e.trajectory().Steps }
+
+// close says why no further step is taken. One that is running is finished.
+func (e *episode) close(why error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = why
+}
+
+// weight is about how many bytes the steps take.
+func (e *episode) weight() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.size
+}
+
+// done reports whether the episode has come to its end.
+func (e *episode) done() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.path.Terminated || e.path.Truncated
+}
+
+// same reports whether a move is the one that a step was made by; blanks in
+// the arguments do not matter.
+func same(step tools.Step, m move) bool {
+	if step.Call.Name != m.call.Name || step.Message != m.message {
+		return false
+	}
+	return bytes.Equal(compact(step.Call.Arguments), compact(m.call.Arguments))
+}
+
+func compact(arguments json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, arguments) != nil {
+		return arguments
+	}
+	return b.Bytes()
+}
+
+func answerOf(step tools.Step, n int) client.Answer {
+	answer := client.Answer{Reward: step.Reward, Terminated: step.Terminated, Truncated: step.Truncated, Step: n}
+	if step.Call.Name != "" {
+		answer.Result = &step.Result
+	}
+	return answer
+}

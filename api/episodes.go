@@ -1,0 +1,141 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"toolgym/api/client"
+	"toolgym/tools"
+)
+
+func (s *Server) episodeRoutes() {
+	handle(s, route{id: "start-episode", method: http.MethodPost, path: "/v1/episodes", tag: "episodes", status: http.StatusCreated,
+		summary: "Start an episode", text: "Names a task by its id, or by env, level, seed and, if wanted, rules.",
+		refusals: []int{http.StatusNotFound, http.StatusServiceUnavailable},
+		request:  client.Start{TaskID: "arithmetic/2/17"}, answer: exampleState()}, s.startEpisode)
+	handle(s, route{id: "list-episodes", method: http.MethodGet, path: "/v1/episodes", tag: "episodes",
+		summary: "The live episodes, oldest first", answer: client.Page{Episodes: []client.Summary{exampleSummary()}}}, s.listEpisodes)
+	handle(s, route{id: "get-episode", method: http.MethodGet, path: "/v1/episodes/{id}", tag: "episodes",
+		summary: "An episode with its whole trajectory", refusals: []int{http.StatusNotFound, http.StatusGone}, answer: examplePlayed()}, s.getEpisode)
+	handle(s, route{id: "delete-episode", method: http.MethodDelete, path: "/v1/episodes/{id}", tag: "episodes", status: http.StatusNoContent,
+		summary: "Forget an episode", refusals: []int{http.StatusNotFound, http.StatusGone}}, s.deleteEpisode)
+	handle(s, route{id: "fork-episode", method: http.MethodPost, path: "/v1/episodes/{id}/fork", tag: "episodes", status: http.StatusCreated,
+		summary: "Copy an episode, to go on from where it is", text: "The copy has the same steps behind it and an id of its own. Request ids stay with the original.",
+		refusals: []int{http.StatusNotFound, http.StatusGone, http.StatusServiceUnavailable}, answer: exampleState()}, s.forkEpisode)
+	s.stepRoutes()
+}
+
+type episodePath struct {
+	ID string `path:"id"`
+}
+
+type startInput struct{ Sent body[client.Start] }
+
+func (s *Server) startEpisode(ctx context.Context, in *startInput) (*created[client.State], error) {
+	spec, task, err := s.lookupTask(in.Sent.value)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(ctx, spec, task, nil)
+}
+
+// lookupTask finds the task that a start names in one way or the other.
+func (s *Server) lookupTask(start client.Start) (tools.Spec, tools.Task, error) {
+	incomplete := func(where, message string) error {
+		return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: "task_id alone, or env, level, seed and perhaps rules"}
+	}
+	parts := start
+	parts.TaskID = ""
+	switch {
+	case start.TaskID != "" && parts != client.Start{}:
+		return tools.Spec{}, tools.Task{}, incomplete("task_id", "the task is named twice")
+	case start.TaskID != "":
+		return s.config.Specs.Task(start.TaskID)
+	case start.Env == "":
+		return tools.Spec{}, tools.Task{}, incomplete("env", "the task is not named")
+	case start.Level == "":
+		return tools.Spec{}, tools.Task{}, incomplete("level", "the level is missing")
+	case start.Seed == nil:
+		return tools.Spec{}, tools.Task{}, incomplete("seed", "the seed is missing")
+	}
+	spec, err := s.config.Specs.Lookup(start.Env)
+	if err != nil {
+		return tools.Spec{}, tools.Task{}, err
+	}
+	task, err := spec.Task(start.Rules, start.Level, *start.Seed)
+	return spec, task, err
+}
+
+// open makes an episode and puts it into the table.
+func (s *Server) open(ctx context.Context, spec tools.Spec, task tools.Task, steps []tools.Step) (*created[client.State], error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	e, err := begin(ctx, s.config.NewID(), spec, task, s.config.MaxSteps, steps)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.episodes.add(e); err != nil {
+		return nil, err
+	}
+	return &created[client.State]{Location: "/v1/episodes/" + e.id, Body: s.state(e, false)}, nil
+}
+
+// state is what an episode shows of itself.
+func (s *Server) state(e *episode, whole bool) client.State {
+	path := e.trajectory()
+	state := client.State{ID: e.id, Task: e.task, Observation: path.Observation, Tools: e.tools, Step: len(path.Steps),
+		Terminated: path.Terminated, Truncated: path.Truncated, ExpiresAt: s.episodes.expiry(e.id).UTC()}
+	if whole {
+		state.Trajectory = &path
+	}
+	return state
+}
+
+func (s *Server) getEpisode(_ context.Context, in *episodePath) (*reply[client.State], error) {
+	e, err := s.episodes.find(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return answered(s.state(e, true)), nil
+}
+
+func (s *Server) deleteEpisode(_ context.Context, in *episodePath) (*struct{}, error) {
+	return nil, s.episodes.remove(in.ID)
+}
+
+func (s *Server) forkEpisode(ctx context.Context, in *episodePath) (*created[client.State], error) {
+	e, err := s.episodes.find(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(ctx, e.spec, e.task, e.steps())
+}
+
+type pageQuery struct {
+	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many."`
+}
+
+func (s *Server) listEpisodes(_ context.Context, in *pageQuery) (*reply[client.Page], error) {
+	after := uint64(0)
+	if in.Cursor != "" {
+		var err error
+		if after, err = strconv.ParseUint(in.Cursor, 10, 64); err != nil {
+			return nil, &tools.Error{Code: tools.Invalid, Where: "cursor", Message: fmt.Sprintf("%.80q is no cursor", in.Cursor), Want: "next_cursor of the page before"}
+		}
+	}
+	seats := s.episodes.page(after, in.Limit+1)
+	page := client.Page{Episodes: []client.Summary{}}
+	if len(seats) > in.Limit {
+		seats = seats[:in.Limit]
+		page.NextCursor = strconv.FormatUint(seats[in.Limit-1].number, 10)
+	}
+	for _, seat := range seats {
+		path := seat.trajectory()
+		page.Episodes = append(page.Episodes, client.Summary{ID: seat.id, TaskID: seat.task.ID, Step: len(path.Steps), Return: path.Return,
+			Terminated: path.Terminated, Truncated: path.Truncated, ExpiresAt: seat.expires.UTC()})
+	}
+	return answered(page), nil
+}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+)
+
+// An exchange is one request and its answer, as far as the log is concerned.
+type exchange struct {
+	id    string
+	fault error // ours or the outside's; the client sees only the id
+}
+
+type exchangeKey struct{}
+
+// exchangeOf finds the exchange that a handler's context belongs to.
+func exchangeOf(ctx context.Context) *exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x
+	}
+	return &exchange{}
+}
+
+// identify gives every request an id: the caller's own, where it is fit for a
+// log line and a header, or a new one.
+func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
+	fit := regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+	return func(c echo.Context) error {
+		r := c.Request()
+		x := &exchange{id: r.Header.Get(echo.HeaderXRequestID)}
+		if !fit.MatchString(x.id) {
+			x.id = s.config.NewID()
+		}
+		c.Response().Header().Set(echo.HeaderXRequestID, x.id)
+		c.SetRequest(r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		return next(c)
+	}
+}
+
+// logged writes one record a request, when it has been answered.
+func (s *Server) logged() echo.MiddlewareFunc {
+	return middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
+		HandleError: true, LogMethod: true, LogRoutePath: true, LogStatus: true, LogLatency: true, LogRemoteIP: true, LogResponseSize: true,
+		LogValuesFunc: func(c echo.Context, v middleware.RequestLoggerValues) error {
+			x := exchangeOf(c.Request().Context())
+			attrs := []slog.Attr{
+				slog.String("method", v.Method), slog.String("route", v.RoutePath), slog.Int("status", v.Status),
+				slog.Duration("latency", v.Latency), slog.Int64("bytes", v.ResponseSize),
+				slog.String("remote", v.RemoteIP), slog.String("request_id", x.id),
+			}
+			level := slog.LevelInfo
+			if x.fault != nil {
+				level, attrs = slog.LevelError, append(attrs, slog.Any("error", x.fault))
+			}
+			s.config.Logger.LogAttrs(c.Request().Context(), level, "request", attrs...)
+			return nil
+		},
+	})
+}
+
+// recovered turns a panic into a fault of ours. The stack goes to the log.
+func recovered() echo.MiddlewareFunc {
+	return middleware.RecoverWithConfig(middleware.RecoverConfig{
+		DisableErrorHandler: true, DisableStackAll: true, StackSize: 8 << 10,
+		LogErrorFunc: func(_ echo.Context, err error, stack []byte) error { return &panicked{err, stack} },
+	})
+}
+
+// panicked is a panic with its stack.
+type panicked struct {
+	error
+	stack []byte
+}
+
+// LogValue shows the stack to the log and to nobody else.
+func (p *panicked) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("panic", p.error.Error()), slog.String("stack", string(p.stack)))
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"toolgym/api/client"
+	"toolgym/tools"
+)
+
+// A failure is a problem document on its way out, with the headers that go
+// with it. huma writes it as it is.
+type failure struct {
+	client.Problem
+	header http.Header
+}
+
+var (
+	_ huma.StatusError       = (*failure)(nil)
+	_ huma.HeadersError      = (*failure)(nil)
+	_ huma.ContentTypeFilter = (*failure)(nil)
+)
+
+func (f *failure) Error() string             { return f.Detail }
+func (f *failure) GetStatus() int            { return f.Status }
+func (f *failure) GetHeaders() http.Header   { return f.header }
+func (f *failure) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// fail makes the problem of a status, where no tools.Error stands behind it.
+func fail(status int, detail string, flaws ...client.Flaw) *failure {
+	return &failure{Problem: client.Problem{
+		Title: http.StatusText(status), Status: status, Detail: detail, Code: codeOf(status), Errors: flaws,
+	}}
+}
+
+// after adds the time after which it is worth to try again.
+func (f *failure) after(wait time.Duration) *failure {
+	seconds := max(1, int(math.Ceil(wait.Seconds())))
+	f.header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
+	return f
+}
+
+// busy is a refusal that passes: something bounded is full.
+type busy struct {
+	error
+	wait time.Duration
+}
+
+func (b *busy) Unwrap() error { return b.error }
+
+// failureOf turns an error of a handler into what the client may see of it. It
+// returns nil for our own and the outside's faults, which the client may not.
+func failureOf(op *huma.Operation, err error) *failure {
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return f
+	}
+	e := (*tools.Error)(nil)
+	if !errors.As(err, &e) || statusOf(e.Code) == http.StatusInternalServerError {
+		return nil
+	}
+	detail := e.Message
+	if e.Want != "" {
+		detail += "; want " + e.Want
+	}
+	f := fail(statusOf(e.Code), detail)
+	f.Code = e.Code
+	if e.Where != "" {
+		flaw := place(op, e.Where)
+		flaw.Detail, flaw.Want = e.Message, e.Want
+		f.Errors = []client.Flaw{flaw}
+	}
+	if b := (*busy)(nil); errors.As(err, &b) {
+		return f.after(b.wait)
+	}
+	return f
+}
+
+// place says where a name is found in a request: among the parameters, or else
+// in the body.
+func place(op *huma.Operation, where string) client.Flaw {
+	if pointer, ok := strings.CutPrefix(where, "/"); ok {
+		return client.Flaw{Pointer: "#/" + pointer}
+	}
+	for _, p := range op.Parameters {
+		if p.Name == where {
+			return client.Flaw{Parameter: where}
+		}
+	}
+	if op.RequestBody == nil {
+		return client.Flaw{Parameter: where}
+	}
+	return client.Flaw{Pointer: "#/" + where}
+}
+
+// restate is the transformer that turns huma's own error document into ours:
+// parameters that do not parse, and the flaws that a body reports.
+func restate(ctx huma.Context, _ string, v any) (any, error) {
+	model, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	f := fail(model.Status, model.Detail)
+	for _, detail := range model.Errors {
+		f.Errors = append(f.Errors, flawOf(detail))
+	}
+	if len(f.Errors) > 1 {
+		f.Detail = fmt.Sprintf("%d things are wrong with the request", len(f.Errors))
+	}
+	if len(f.Errors) == 1 {
+		f.Detail = f.Errors[0].Detail
+		if f.Errors[0].Pointer+f.Errors[0].Parameter == "" {
+			f.Errors = nil // the detail says it all
+		}
+	}
+	f.RequestID = exchangeOf(ctx.Context()).id
+	return f.Problem, nil
+}
+
+// flawOf leaves out the offending value, which may be the whole body.
+func flawOf(detail *huma.ErrorDetail) client.Flaw {
+	flaw := client.Flaw{Detail: detail.Message}
+	if strings.HasPrefix(detail.Location, "#") {
+		flaw.Pointer = detail.Location
+		return flaw
+	}
+	if _, name, ok := strings.Cut(detail.Location, "."); ok {
+		flaw.Parameter = name
+	}
+	return flaw
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"toolgym/tools"
+)
+
+// A route is one operation as its resource declares it: what it is for, and
+// what it can answer besides the refusals that every route knows.
+type route struct {
+	id, method, path string
+	tag              string // the resource
+	summary, text    string
+	status           int   // of success; zero means 200
+	refusals         []int // statuses of this route's own refusals
+	limit            int64 // bytes of the body; zero takes Config.MaxBody
+	request, answer  any   // examples for the document
+}
+
+// A reply is an answer with nothing but a body.
+type reply[T any] struct{ Body T }
+
+func answered[T any](body T) *reply[T] { return &reply[T]{Body: body} }
+
+// A created is the answer to something new, and says where it is.
+type created[T any] struct {
+	Location string `header:"Location" doc:"The path of what was made."`
+	Body     T
+}
+
+// handle serves a route. The handler's input is a struct of path and query
+// fields and, where there is one, a field of type body; its errors become
+// problem documents, by the table in status.go where they are the caller's.
+func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
+	op := huma.Operation{
+		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag},
+		Summary: r.summary, Description: r.text, DefaultStatus: r.status,
+		RejectUnknownQueryParameters: true, Metadata: map[string]any{},
+		Middlewares: huma.Middlewares{s.onceEach},
+	}
+	var served *huma.Operation
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		f := failureOf(served, err)
+		if f == nil {
+			f = faultOf(ctx, err)
+		}
+		f.RequestID = exchangeOf(ctx).id
+		return nil, f
+	})
+	served = registered(s.api.OpenAPI(), r)
+	s.describe(served, r, bodyOf[I]())
+}
+
+// faultOf answers for errors that are not the caller's. A call that ran into
+// its time limit is told so; it was the environment that was slow.
+func faultOf(ctx context.Context, err error) *failure {
+	f := asFault(ctx, err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fail(http.StatusServiceUnavailable, "the environment took too long over this call; it was not made").after(1e9)
+	}
+	return f
+}
+
+// registered finds the operation that huma keeps of a route.
+func registered(doc *huma.OpenAPI, r route) *huma.Operation {
+	item := doc.Paths[r.path]
+	switch r.method {
+	case http.MethodPost:
+		return item.Post
+	case http.MethodDelete:
+		return item.Delete
+	}
+	return item.Get
+}
+
+// bodyOf is the type that the body of an input holds, or nil without one.
+func bodyOf[I any]() reflect.Type {
+	in := reflect.TypeFor[I]()
+	for i := range in.NumField() {
+		if field, ok := reflect.New(in.Field(i).Type).Interface().(described); ok {
+			return field.holds()
+		}
+	}
+	return nil
+}
+
+// onceEach refuses a query that does not parse, or that names a parameter
+// twice: whichever value was taken, someone meant the other.
+func (s *Server) onceEach(ctx huma.Context, next func(huma.Context)) {
+	u := ctx.URL()
+	if u.RawQuery == "" {
+		next(ctx)
+		return
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		_ = huma.WriteErr(s.api, ctx, http.StatusBadRequest, "the query can not be read: "+err.Error())
+		return
+	}
+	for name, values := range query {
+		if len(values) > 1 {
+			_ = huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "",
+				&huma.ErrorDetail{Location: "query." + name, Message: "the parameter stands " + strconv.Itoa(len(values)) + " times; want it once"})
+			return
+		}
+	}
+	next(ctx)
+}
+
+// compileBodies prepares the checks of all bodies, when every schema is known.
+func (s *Server) compileBodies() error {
+	all, err := json.Marshal(s.api.OpenAPI().Components)
+	if err != nil {
+		return fmt.Errorf("writing the schemas: %w", err)
+	}
+	for _, b := range s.bodies {
+		text := fmt.Sprintf(`{"$ref":%q,"components":%s}`, b.ref, all)
+		if b.check.schema, err = tools.Declare(b.ref, "", json.RawMessage(text)); err != nil {
+			return fmt.Errorf("compiling the schema %s: %w", b.ref, err)
+		}
+	}
+	return nil
+}
