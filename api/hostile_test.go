@@ -10,16 +10,18 @@ import (
 	"toolgym/api/client"
 )
 
-// TestHostileRequests sends what no honest client would. Each must be refused
-// with the given status and a problem document that gives nothing away, and
-// leave the episode as it was.
-func TestHostileRequests(t *testing.T) {
+// A hostile request, and the status of its refusal. EPISODE and CALLS in the
+// path stand for those of an episode.
+type hostile struct {
+	name, method, path, body string
+	headers                  []string
+	status                   int
+}
+
+// hostileBodies are bodies that no honest client would send.
+func hostileBodies() []hostile {
 	deep := strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000)
-	tests := []struct {
-		name, method, path, body string
-		headers                  []string
-		status                   int
-	}{
+	return []hostile{
 		{"no body", "POST", "CALLS", "", nil, 400},
 		{"not JSON", "POST", "CALLS", "name=add", nil, 400},
 		{"half of it", "POST", "CALLS", `{"name":"add"`, nil, 400},
@@ -47,6 +49,12 @@ func TestHostileRequests(t *testing.T) {
 		{"request id is long", "POST", "CALLS", `{"name":"add","request_id":"` + strings.Repeat("x", 129) + `"}`, nil, 422},
 		{"10 MB", "POST", "CALLS", `{"name":"add","arguments":{"n":"` + strings.Repeat("x", 10<<20) + `"}}`, nil, 413},
 		{"a byte over 1 MiB", "POST", "CALLS", `{"name":"add"}` + strings.Repeat(" ", 1<<20-13), nil, 413},
+	}
+}
+
+// hostileEdges are hostile around the body.
+func hostileEdges() []hostile {
+	return []hostile{
 		{"form", "POST", "CALLS", `name=add`, []string{"Content-Type: application/x-www-form-urlencoded"}, 415},
 		{"plain text, as a page may send it", "POST", "CALLS", `{"name":"done"}`, []string{"Content-Type: text/plain"}, 415},
 		{"nonsense content type", "POST", "CALLS", `{"name":"done"}`, []string{"Content-Type: ;;;"}, 415},
@@ -83,10 +91,15 @@ func TestHostileRequests(t *testing.T) {
 		{"TRACE", "TRACE", "EPISODE", "", nil, 405},
 		{"method override", "POST", "EPISODE", `{}`, []string{"X-HTTP-Method-Override: DELETE"}, 405},
 	}
+}
+
+// TestHostileRequests sends them all. Each must be refused with a problem
+// document that gives nothing away, and leave the episode as it was.
+func TestHostileRequests(t *testing.T) {
 	f := serve(t, api.Config{})
 	doc := readContract(t, f)
 	episode := f.begin("tally/0/5")
-	for _, test := range tests {
+	for _, test := range append(hostileBodies(), hostileEdges()...) {
 		t.Run(test.name, func(t *testing.T) {
 			path := strings.NewReplacer("CALLS", episode+"/calls", "EPISODE", episode).Replace(test.path)
 			got := f.ask(test.method, path, test.body, test.headers...)
