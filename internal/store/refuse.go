@@ -1,0 +1,48 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"toolgym/tools"
+)
+
+func unavailable(where, message, want string) error {
+	return &tools.Error{Code: tools.Unavailable, Where: where, Message: message, Want: want}
+}
+
+// explain turns what SQLite says about the file into words that tell what to
+// do. Other errors stay as they are.
+func (s *Store) explain(err error) error {
+	var own *tools.Error
+	if errors.As(err, &own) {
+		located := *own
+		if located.Where == "" {
+			located.Where = s.path
+		}
+		return &located
+	}
+	var code *sqlite.Error
+	if !errors.As(err, &code) {
+		return err
+	}
+	switch code.Code() & 0xff { // the rest of the bits say more about the same
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return unavailable(s.path, fmt.Sprintf("another process has held the database for more than %s", patience), "that process to end, or another --data folder")
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return unavailable(s.path, "the file is damaged or is no SQLite database", "a backup, or another --data folder")
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
+		return unavailable(s.path, "the database can not be opened for writing", "a file and a folder that can be written")
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+		return &tools.Error{Code: tools.Exhausted, Where: s.path, Message: "the disk is full or fails (" + code.Error() + ")", Want: "free space; what was kept so far is safe"}
+	}
+	return err
+}
+
+func isUnique(err error) bool {
+	var code *sqlite.Error
+	return errors.As(err, &code) && (code.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || code.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
