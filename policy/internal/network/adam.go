@@ -1,0 +1,55 @@
+package network
+
+import (
+	"math"
+
+	"toolgym/policy/internal/vector"
+)
+
+// The numbers of Adam, PyTorch's defaults.
+const (
+	beta1   = 0.9
+	beta2   = 0.999
+	epsilon = 1e-8
+)
+
+// Adam is the optimizer and its state.
+type Adam[F vector.Float] struct {
+	Rate         float64
+	Steps        int
+	Mean, Square []F
+}
+
+// NewAdam returns an optimizer of size values that has made no step.
+func NewAdam[F vector.Float](rate float64, size int) *Adam[F] {
+	return &Adam[F]{Rate: rate, Mean: make([]F, size), Square: make([]F, size)}
+}
+
+// Norm returns the Euclidean norm of a gradient.
+func Norm[F vector.Float](grad []F) float64 {
+	var sums [4]float64 // four sums, so that one addition need not wait for the last
+	for len(grad) >= len(sums) {
+		for i := range sums {
+			x := float64(grad[i])
+			sums[i] += x * x
+		}
+		grad = grad[len(sums):]
+	}
+	for _, x := range grad {
+		sums[0] += float64(x) * float64(x)
+	}
+	return math.Sqrt(sums[0] + sums[1] + sums[2] + sums[3])
+}
+
+// Step clips the gradient, whose norm is given, to the norm limit (scaled by
+// limit ÷ (norm + 1e-6) as PyTorch does it) and makes one step. grad is read
+// only.
+func (a *Adam[F]) Step(k vector.Arithmetic[F], values, grad []F, norm, limit float64) {
+	a.Steps++
+	t := float64(a.Steps)
+	k.Adam(vector.Adam[F]{
+		Value: values, Grad: grad, Mean: a.Mean, Square: a.Square,
+		Scale: min(1, limit/(norm+1e-6)), Beta1: beta1, Beta2: beta2,
+		Rate: a.Rate / (1 - math.Pow(beta1, t)), Root: 1 / math.Sqrt(1-math.Pow(beta2, t)), Epsilon: epsilon,
+	})
+}
