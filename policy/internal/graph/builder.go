@@ -46,8 +46,9 @@ func (b *builder[F]) linear(name string, x, weight, bias *gorgonia.Node, values 
 		return nil
 	}
 	op := newFused("linear "+name, values, tensor.Shape{x.Shape()[0], weight.Shape()[0]}, x, weight, bias)
-	op.run = func(in [][]F, values []F) {
+	op.run = func(in [][]F, values []F) error {
 		network.Linear[F]{Weight: in[1], Bias: in[2]}.Apply(b.k, in[0], values)
+		return nil
 	}
 	op.grad = func(in [][]F, d []F, grads [][]F) {
 		network.Linear[F]{Weight: in[1], Bias: in[2]}.Grad(b.k, in[0], d, grads[0], network.Linear[F]{Weight: grads[1], Bias: grads[2]})
@@ -59,7 +60,10 @@ func (b *builder[F]) linear(name string, x, weight, bias *gorgonia.Node, values 
 func (b *builder[F]) bag(name string, table *gorgonia.Node, bag network.Bag[F], tokens []int) *gorgonia.Node {
 	rows := len(tokens) / bag.Width
 	op := newFused("bag "+name, make([]F, rows*bag.Dim), tensor.Shape{rows, bag.Dim}, table)
-	op.run = func(in [][]F, values []F) { bag.Apply(b.k, in[0], tokens, values) }
+	op.run = func(in [][]F, values []F) error {
+		bag.Apply(b.k, in[0], tokens, values)
+		return nil
+	}
 	scratch := make([]F, rows*bag.Dim)
 	op.grad = func(_ [][]F, d []F, grads [][]F) {
 		copy(scratch, d)
@@ -87,7 +91,10 @@ func (b *builder[F]) gru(name string, r *network.Recurrence[F], h0 *gorgonia.Nod
 		values = values[len(values)-len(r.State(0)):]
 	}
 	op := newFused("gru "+name, values, tensor.Shape{len(values) / b.params.Hidden, b.params.Hidden}, inputs...)
-	op.run = func(in [][]F, _ []F) { runGRU(r, in) }
+	op.run = func(in [][]F, _ []F) error {
+		runGRU(r, in)
+		return nil
+	}
 	idle := make([]F, len(r.State(0))) // the gradient of first states that are not a node
 	op.grad = func(in [][]F, d []F, grads [][]F) {
 		grad := network.RecurrenceGrad[F]{Table: grads[0], WeightHH: grads[1], BiasHH: grads[2], H0: idle}
@@ -122,9 +129,10 @@ func (b *builder[F]) loss(l *network.Loss[F], logits, values *gorgonia.Node) *go
 	}
 	op := newFused("loss", make([]F, 1), tensor.Shape{1}, logits, values)
 	op.scalar = true
-	op.run = func(in [][]F, out []F) {
-		l.Compute(in[0], in[1])
+	op.run = func(in [][]F, out []F) error {
+		err := l.Compute(in[0], in[1])
 		out[0] = F(l.Figures.Loss)
+		return err
 	}
 	op.grad = func(_ [][]F, d []F, grads [][]F) {
 		for i, x := range l.DLogits {

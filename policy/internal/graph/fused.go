@@ -20,7 +20,7 @@ type fused[F vector.Float] struct {
 	out    *tensor.Dense
 	values []F // the memory of out
 	// run sets values, given the inputs.
-	run func(in [][]F, values []F)
+	run func(in [][]F, values []F) error
 	// grad sets the gradients of the inputs, given the inputs and the gradient
 	// of the result. It is nil for operations that are themselves gradients.
 	grad func(in [][]F, d []F, grads [][]F)
@@ -81,7 +81,9 @@ func (op *fused[F]) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 			return nil, fmt.Errorf("reading input %d of %s: %w", i, op.name, err)
 		}
 	}
-	op.run(slices, op.values)
+	if err := op.run(slices, op.values); err != nil {
+		return nil, err
+	}
 	if op.scalar {
 		return number(op.values[0]), nil
 	}

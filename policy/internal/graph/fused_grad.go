@@ -54,7 +54,10 @@ func (op *fused[F]) gradient(grad *gorgonia.Node) *fused[F] {
 	}
 	all := newFused("gradient of "+op.name, joint, tensor.Shape{total})
 	all.inputs = append(append(all.inputs, op.inputs...), grad.Shape().Clone())
-	all.run = func(in [][]F, _ []F) { op.grad(in[:len(in)-1], in[len(in)-1], grads) }
+	all.run = func(in [][]F, _ []F) error {
+		op.grad(in[:len(in)-1], in[len(in)-1], grads)
+		return nil
+	}
 	return all
 }
 
@@ -62,6 +65,9 @@ func (op *fused[F]) gradient(grad *gorgonia.Node) *fused[F] {
 // add to.
 func part[F vector.Float](joint *gorgonia.Node, i, offset int, shape tensor.Shape) *fused[F] {
 	cut := newFused(fmt.Sprintf("part %d of %v", i, joint.Op()), make([]F, shape.TotalSize()), shape.Clone(), joint)
-	cut.run = func(in [][]F, values []F) { copy(values, in[0][offset:]) }
+	cut.run = func(in [][]F, values []F) error {
+		copy(values, in[0][offset:])
+		return nil
+	}
 	return cut
 }

@@ -34,15 +34,12 @@ func mixed[F vector.Float](t *testing.T, k vector.Arithmetic[F], pool network.Po
 			}
 		}
 		g.Loss.Episodes.Lengths[b] = []int{4, 2, 1, 3, 4}[b]
-		g.Loss.Episodes.Advantages[b] = F([]float64{1.5, -1.2, 0.4, -0.7, 0}[b])
 	}
 	actions := make([]int, size.Batch*size.Steps)
 	e := g.Loss.Episodes
 	for i := range actions {
 		actions[i] = rng.IntN(18)
 		e.Rewards[i] = F(rng.Float64())
-		e.Old[i] = F(-2.9 + 0.6*rng.NormFloat64())
-		e.Reference[i] = F(-2.9 + 0.6*rng.NormFloat64())
 	}
 	g.Loss.Objective = o
 	g.Force(start, actions)
@@ -55,9 +52,22 @@ func objectives() map[string]network.Objective {
 		"documented entropy": {Kind: network.Documented, Entropy: 3},
 		"sound":              {Kind: network.Sound, Value: 0.5, Entropy: 0.01, Discount: 1, Lambda: 0.95},
 		"sound discounted":   {Kind: network.Sound, Value: 0.7, Entropy: 0.5, Discount: 0.9, Lambda: 0.5},
-		"grpo":               {Kind: network.Relative, ClipLow: 0.2, ClipHigh: 0.2, KL: 0.05},
-		"grpo far apart":     {Kind: network.Relative, ClipLow: 0.1, ClipHigh: 0.3, KL: 2, Entropy: 0.01},
+		"relative":           {Kind: network.Relative, Surrogate: cubes},
+		"relative entropy":   {Kind: network.Relative, Surrogate: cubes, Entropy: 0.3},
 	}
+}
+
+// cubes is a surrogate whose loss is the sum of the cubes of all
+// log-probabilities.
+func cubes(logProbs [][]float64) (network.Relation, error) {
+	r := network.Relation{Gradient: make([][]float64, len(logProbs))}
+	for i, row := range logProbs {
+		for _, x := range row {
+			r.Loss += x * x * x
+			r.Gradient[i] = append(r.Gradient[i], 3*x*x)
+		}
+	}
+	return r, nil
 }
 
 func pools() map[string]network.Pool {
@@ -67,8 +77,11 @@ func pools() map[string]network.Pool {
 // surrogate is the loss as the gradient sees it: advantages are constants, and
 // so are the critic's targets. They are taken from values, those of the point
 // where the gradient was taken.
-func surrogate(g *Graph[float64], values []float64) float64 {
-	g.Loss.Compute(g.Forward.Logits, values) // for the advantages: dLogP and DValues do not move with the logits
+func surrogate(t *testing.T, g *Graph[float64], values []float64) float64 {
+	t.Helper()
+	if err := g.Loss.Compute(g.Forward.Logits, values); err != nil { // for the advantages: dLogP and DValues do not move with the logits
+		t.Fatal(err)
+	}
 	f, o := g.Loss.Figures, g.Loss.Objective
 	if o.Kind == network.Relative {
 		return f.Loss
@@ -99,7 +112,7 @@ func TestGradientsEqualFiniteDifferences(t *testing.T) {
 					p.Flat[i] = x
 					g.Forward.Prepare()
 					g.Forward.Follow(actions)
-					return surrogate(g, values)
+					return surrogate(t, g, values)
 				}
 				const h = 1e-5
 				for i, x := range p.Flat {

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"math"
 
 	"toolgym/policy/internal/vector"
@@ -25,7 +26,8 @@ type Loss[F vector.Float] struct {
 	logs                     []F // (steps·batch, vocabulary) log(p + floor)
 	entropy, dLogP           []F // (steps·batch)
 	live                     []bool
-	count                    int // steps that count
+	count                    int         // steps that count
+	rows                     [][]float64 // the memory of Relative's log-probabilities
 }
 
 // NewLoss returns a loss for batches of one size.
@@ -35,18 +37,15 @@ func NewLoss[F vector.Float](k vector.Arithmetic[F], batch, steps, vocabulary in
 	matrix := func() []F { return make([]F, rows*vocabulary) }
 	return &Loss[F]{
 		k: k, batch: batch, steps: steps, vocabulary: vocabulary,
-		Episodes: Episodes[F]{
-			Actions: make([]int, rows), Lengths: make([]int, batch), Rewards: vector(),
-			Advantages: make([]F, batch), Old: vector(), Reference: vector(),
-		},
-		P: matrix(), LogP: vector(), DLogits: matrix(), DValues: vector(),
+		Episodes: Episodes[F]{Actions: make([]int, rows), Lengths: make([]int, batch), Rewards: vector()},
+		P:        matrix(), LogP: vector(), DLogits: matrix(), DValues: vector(),
 		logs: matrix(), entropy: vector(), dLogP: vector(), live: make([]bool, rows),
 	}
 }
 
 // Compute takes logits (steps·batch × vocabulary) and values (steps·batch) and
-// sets Figures, P, LogP and the gradients.
-func (l *Loss[F]) Compute(logits, values []F) {
+// sets Figures, P, LogP and the gradients. Its errors are the surrogate's.
+func (l *Loss[F]) Compute(logits, values []F) error {
 	LogProbs(l.k, logits, l.vocabulary, l.Episodes.Actions, l.P, l.LogP)
 	l.mask()
 	l.Figures = Figures{}
@@ -59,11 +58,14 @@ func (l *Loss[F]) Compute(logits, values []F) {
 	case Sound:
 		l.sound(values)
 	case Relative:
-		l.relative()
+		if err := l.relative(); err != nil {
+			return fmt.Errorf("computing the surrogate: %w", err)
+		}
 	}
 	f := &l.Figures
 	f.Loss = f.PolicyLoss + l.Objective.Value*f.ValueLoss - l.Objective.Entropy*f.Entropy
 	l.gradients()
+	return nil
 }
 
 // mask marks the steps that count.
