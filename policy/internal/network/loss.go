@@ -123,3 +123,6 @@ func (l *Loss[F]) gradients() {
 
 // Entropies returns the entropy of each row (steps·batch).
 func (l *Loss[F]) Entropies() []F { return l.entropy }
+
+// Counts says whether a row (t·batch + b) counted in the last loss.
+func (l *Loss[F]) Counts(row int) bool { return l.live[row] }
