@@ -59,6 +59,11 @@ func (l *Learner) checkBatch(b *Batch) error {
 			return invalid(name, fmt.Sprintf("%d, the size of the batch", c.Batch), "%d rows", n)
 		}
 	}
+	for i, a := range b.Advantages {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return invalid(fmt.Sprintf("advantages/%d", i), "a finite number", "%v", a)
+		}
+	}
 	for i, plan := range b.Plans {
 		if len(plan) != c.Steps || len(b.Rewards[i]) != c.Steps {
 			return invalid(fmt.Sprintf("plans/%d", i), fmt.Sprintf("%d tokens and rewards", c.Steps), "%d tokens, %d rewards", len(plan), len(b.Rewards[i]))
