@@ -8,6 +8,7 @@ import (
 
 	"toolgym/grpo/objective"
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -134,9 +135,9 @@ func (c Config) size(batch int) network.Size {
 }
 
 // objective translates the update; the surrogate of grpo comes with a batch.
-func (c Config) objective() network.Objective {
-	kind := map[string]network.Kind{UpdateDocumented: network.Documented, UpdateA2C: network.Sound, UpdateGRPO: network.Relative}
-	return network.Objective{
+func (c Config) objective() update.Objective {
+	kind := map[string]update.Kind{UpdateDocumented: update.Documented, UpdateA2C: update.Sound, UpdateGRPO: update.Relative}
+	return update.Objective{
 		Kind: kind[c.Update], Value: c.ValueCoef, Entropy: c.EntropyCoef, Discount: c.Discount, Lambda: c.Lambda,
 	}
 }

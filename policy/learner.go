@@ -7,6 +7,7 @@ import (
 
 	"toolgym/policy/internal/graph"
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 )
 
 // Learner trains a network. It belongs to one goroutine; learners do not share
@@ -14,7 +15,7 @@ import (
 type Learner struct {
 	net       *Net
 	graph     *graph.Graph[float32]
-	adam      *network.Adam[float32]
+	adam      *update.Adam[float32]
 	start     *Net       // the frozen starting policy; nil where it is not needed
 	reference *reference // runs start
 	updates   int
@@ -32,7 +33,7 @@ func NewLearner(n *Net) (*Learner, error) {
 	}
 	g.Loss.Objective = c.objective()
 	l := &Learner{
-		net: n, graph: g, adam: network.NewAdam[float32](c.LearningRate, len(n.params.Flat)),
+		net: n, graph: g, adam: update.NewAdam[float32](c.LearningRate, len(n.params.Flat)),
 		scratch: make([]float32, c.Batch*n.params.Vocabulary),
 	}
 	if c.Compare || c.Update == UpdateGRPO {
@@ -105,7 +106,7 @@ func (l *Learner) Update(b *Batch) (Metrics, error) {
 	if err := l.graph.Run(); err != nil {
 		return Metrics{}, fmt.Errorf("update %d: %w", l.updates+1, err)
 	}
-	norm := network.Norm(l.graph.Grad)
+	norm := update.Norm(l.graph.Grad)
 	if math.IsNaN(norm) || math.IsInf(norm, 0) {
 		return Metrics{}, &Diverged{Update: l.updates + 1, GradNorm: norm}
 	}

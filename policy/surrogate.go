@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"toolgym/grpo/objective"
-	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 )
 
 // surrogate is the loss of the update grpo: the code that scores language
@@ -15,19 +15,19 @@ type surrogate struct {
 	old, start []float64 // (steps·batch) log-probabilities when sampled, and under the starting policy
 }
 
-var _ network.Surrogate = surrogate{}.relate
+var _ update.Surrogate = surrogate{}.relate
 
 // relate computes the loss of the episodes' log-probabilities.
-func (s surrogate) relate(logProbs [][]float64) (network.Relation, error) {
+func (s surrogate) relate(logProbs [][]float64) (update.Relation, error) {
 	loss, err := objective.Compute(objective.Tokens{
 		LogProbs: logProbs, Advantages: s.advantages,
 		Old: s.byEpisode(s.old, logProbs), Ref: s.byEpisode(s.start, logProbs),
 	}, s.config)
 	if err != nil {
-		return network.Relation{}, err
+		return update.Relation{}, err
 	}
 	// The pointers are set: old and reference log-probabilities were given.
-	r := network.Relation{
+	r := update.Relation{
 		Loss: *loss.Value, Gradient: loss.Gradient, KL: loss.KL.K3,
 		ClipLow: loss.Clip.Low, ClipHigh: loss.Clip.High,
 	}
@@ -56,9 +56,9 @@ func (s surrogate) byEpisode(steps []float64, like [][]float64) [][]float64 {
 // surrogate returns the loss of a batch. The first update after sampling is by
 // the policy that sampled, and notes its log-probabilities for those that
 // follow.
-func (l *Learner) surrogate(b *Batch, start []float32) network.Surrogate {
+func (l *Learner) surrogate(b *Batch, start []float32) update.Surrogate {
 	s := surrogate{config: l.net.config.GRPO, advantages: b.Advantages, old: b.logProbs, start: widen(start, nil)}
-	return func(logProbs [][]float64) (network.Relation, error) {
+	return func(logProbs [][]float64) (update.Relation, error) {
 		if !b.sampled {
 			b.logProbs = widen(l.graph.Loss.LogP, b.logProbs)
 			b.sampled = true

@@ -8,6 +8,7 @@ import (
 	"toolgym/grpo/objective"
 	"toolgym/policy/internal/graph"
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 	"toolgym/policy/internal/vector"
 	"toolgym/tools/arithmetic"
 )
@@ -37,7 +38,7 @@ func grpoGraph(t *testing.T, o objective.Config) (*graph.Graph[float64], *networ
 		s.start = append(s.start, -2.9+0.5*rng.NormFloat64())
 	}
 	copy(g.Loss.Episodes.Lengths, []int{4, 3, 1, 2, 4, 4})
-	g.Loss.Objective = network.Objective{Kind: network.Relative, Entropy: 0.01, Surrogate: s.relate}
+	g.Loss.Objective = update.Objective{Kind: update.Relative, Entropy: 0.01, Surrogate: s.relate}
 	g.Force(arithmetic.Ctx, actions)
 	return g, p
 }

@@ -5,6 +5,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 	"toolgym/policy/internal/vector"
 )
 
@@ -123,7 +124,7 @@ func runGRU[F vector.Float](r *network.Recurrence[F], in [][]F) {
 }
 
 // loss is the scalar loss of logits and values.
-func (b *builder[F]) loss(l *network.Loss[F], logits, values *gorgonia.Node) *gorgonia.Node {
+func (b *builder[F]) loss(l *update.Loss[F], logits, values *gorgonia.Node) *gorgonia.Node {
 	if b.err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 	"toolgym/policy/internal/vector"
 )
 
@@ -108,7 +109,7 @@ func TestGolden(t *testing.T) {
 func checkGolden[F vector.Float](t *testing.T, g golden, pool network.Pool, k vector.Arithmetic[F], tolerance float64) {
 	p := network.NewParams[F](network.Dims{Vocabulary: g.Vocab, Hidden: g.Hidden, Stages: g.Stages, Start: 10, Pool: pool})
 	set(p, g.Params)
-	adam := network.NewAdam[F](g.LR, len(p.Flat))
+	adam := update.NewAdam[F](g.LR, len(p.Flat))
 	graphs := map[int]*Graph[F]{} // contexts differ in length: one graph for each
 	for i, u := range g.Updates {
 		width := len(u.Context[0])
@@ -125,7 +126,7 @@ func checkGolden[F vector.Float](t *testing.T, g golden, pool network.Pool, k ve
 	}
 }
 
-func checkGoldenUpdate[F vector.Float](t *testing.T, g golden, u goldenUpdate, graph *Graph[F], p *network.Params[F], adam *network.Adam[F], k vector.Arithmetic[F], tolerance float64) {
+func checkGoldenUpdate[F vector.Float](t *testing.T, g golden, u goldenUpdate, graph *Graph[F], p *network.Params[F], adam *update.Adam[F], k vector.Arithmetic[F], tolerance float64) {
 	batch := len(u.Context)
 	for b := range batch {
 		copy(graph.Forward.Contexts[b*len(u.Context[b]):], u.Context[b])
@@ -139,7 +140,7 @@ func checkGoldenUpdate[F vector.Float](t *testing.T, g golden, u goldenUpdate, g
 	actions := make([]int, len(rows))
 	network.ByStep(rows, batch, actions)
 	graph.Force(p.Start, actions)
-	graph.Loss.Objective = network.Objective{Kind: network.Documented, Value: g.ValueCoef, Entropy: g.EntropyCoef}
+	graph.Loss.Objective = update.Objective{Kind: update.Documented, Value: g.ValueCoef, Entropy: g.EntropyCoef}
 	if err := graph.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func checkGoldenUpdate[F vector.Float](t *testing.T, g golden, u goldenUpdate, g
 	near(t, "values", graph.Forward.Values, byStep(u.Values), tolerance)
 	near(t, "entropy", graph.Loss.Entropies(), byStep(u.Entropy), tolerance)
 	f := graph.Loss.Figures
-	norm := network.Norm(graph.Grad)
+	norm := update.Norm(graph.Grad)
 	near(t, "losses", []float64{f.PolicyLoss, f.ValueLoss, f.Entropy, f.Loss, norm},
 		[]float64{u.PolicyLoss, u.ValueLoss, u.EntropyMean, u.Loss, u.GradNorm}, tolerance)
 	near(t, "gradient", graph.Grad, inOrder(p, u.Grads), tolerance)

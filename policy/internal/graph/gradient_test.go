@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 	"toolgym/policy/internal/vector"
 )
 
@@ -15,7 +16,7 @@ const start = 10
 
 // mixed returns the graph of a small random network, with samples whose
 // contexts and episodes differ in length.
-func mixed[F vector.Float](t *testing.T, k vector.Arithmetic[F], pool network.Pool, o network.Objective) (*Graph[F], *network.Params[F]) {
+func mixed[F vector.Float](t *testing.T, k vector.Arithmetic[F], pool network.Pool, o update.Objective) (*Graph[F], *network.Params[F]) {
 	t.Helper()
 	size := network.Size{Batch: 5, Steps: 4, Context: 6}
 	rng := rand.New(rand.NewPCG(7, uint64(pool)))
@@ -46,21 +47,21 @@ func mixed[F vector.Float](t *testing.T, k vector.Arithmetic[F], pool network.Po
 	return g, p
 }
 
-func objectives() map[string]network.Objective {
-	return map[string]network.Objective{
-		"documented":         {Kind: network.Documented, Value: 0.5, Entropy: 0.01},
-		"documented entropy": {Kind: network.Documented, Entropy: 3},
-		"sound":              {Kind: network.Sound, Value: 0.5, Entropy: 0.01, Discount: 1, Lambda: 0.95},
-		"sound discounted":   {Kind: network.Sound, Value: 0.7, Entropy: 0.5, Discount: 0.9, Lambda: 0.5},
-		"relative":           {Kind: network.Relative, Surrogate: cubes},
-		"relative entropy":   {Kind: network.Relative, Surrogate: cubes, Entropy: 0.3},
+func objectives() map[string]update.Objective {
+	return map[string]update.Objective{
+		"documented":         {Kind: update.Documented, Value: 0.5, Entropy: 0.01},
+		"documented entropy": {Kind: update.Documented, Entropy: 3},
+		"sound":              {Kind: update.Sound, Value: 0.5, Entropy: 0.01, Discount: 1, Lambda: 0.95},
+		"sound discounted":   {Kind: update.Sound, Value: 0.7, Entropy: 0.5, Discount: 0.9, Lambda: 0.5},
+		"relative":           {Kind: update.Relative, Surrogate: cubes},
+		"relative entropy":   {Kind: update.Relative, Surrogate: cubes, Entropy: 0.3},
 	}
 }
 
 // cubes is a surrogate whose loss is the sum of the cubes of all
 // log-probabilities.
-func cubes(logProbs [][]float64) (network.Relation, error) {
-	r := network.Relation{Gradient: make([][]float64, len(logProbs))}
+func cubes(logProbs [][]float64) (update.Relation, error) {
+	r := update.Relation{Gradient: make([][]float64, len(logProbs))}
 	for i, row := range logProbs {
 		for _, x := range row {
 			r.Loss += x * x * x
@@ -83,7 +84,7 @@ func surrogate(t *testing.T, g *Graph[float64], values []float64) float64 {
 		t.Fatal(err)
 	}
 	f, o := g.Loss.Figures, g.Loss.Objective
-	if o.Kind == network.Relative {
+	if o.Kind == update.Relative {
 		return f.Loss
 	}
 	loss := f.PolicyLoss - o.Entropy*f.Entropy

@@ -7,13 +7,14 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/update"
 	"toolgym/policy/internal/vector"
 )
 
 // Graph computes the loss of a batch and the gradient of all parameters.
 type Graph[F vector.Float] struct {
 	Forward *network.Forward[F] // contexts, stages and tokens are read from here
-	Loss    *network.Loss[F]    // the objective and the episodes are read from here
+	Loss    *update.Loss[F]     // the objective and the episodes are read from here
 	Grad    []F                 // the gradient, in the order of Params.Flat
 
 	machine gorgonia.VM
@@ -25,7 +26,7 @@ type Graph[F vector.Float] struct {
 func New[F vector.Float](k vector.Arithmetic[F], p *network.Params[F], s network.Size) (*Graph[F], error) {
 	g := &Graph[F]{
 		Forward: network.NewForward(k, p, s),
-		Loss:    network.NewLoss(k, s.Batch, s.Steps, p.Vocabulary),
+		Loss:    update.NewLoss(k, s.Batch, s.Steps, p.Vocabulary),
 		Grad:    make([]F, len(p.Flat)),
 	}
 	b := &builder[F]{g: gorgonia.NewGraph(), k: k, params: p}

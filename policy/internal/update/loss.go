@@ -1,9 +1,10 @@
-package network
+package update
 
 import (
 	"fmt"
 	"math"
 
+	"toolgym/policy/internal/network"
 	"toolgym/policy/internal/vector"
 )
 
@@ -46,7 +47,7 @@ func NewLoss[F vector.Float](k vector.Arithmetic[F], batch, steps, vocabulary in
 // Compute takes logits (steps·batch × vocabulary) and values (steps·batch) and
 // sets Figures, P, LogP and the gradients. Its errors are the surrogate's.
 func (l *Loss[F]) Compute(logits, values []F) error {
-	LogProbs(l.k, logits, l.vocabulary, l.Episodes.Actions, l.P, l.LogP)
+	network.LogProbs(l.k, logits, l.vocabulary, l.Episodes.Actions, l.P, l.LogP)
 	l.mask()
 	l.Figures = Figures{}
 	l.entropies()
