@@ -36,11 +36,7 @@ type tasksQuery struct {
 }
 
 func (s *Server) listEnvs(context.Context, *struct{}) (*reply[client.Envs], error) {
-	list := make([]client.Env, len(s.config.Specs))
-	for i, spec := range s.config.Specs {
-		list[i] = client.Env{Name: spec.Name, Description: spec.Description, Rules: spec.Rules, Levels: spec.Levels, Tools: nonNil(spec.Tools("", ""))}
-	}
-	return answered(client.Envs{Envs: list}), nil
+	return answered(client.Describe(s.config.Specs)), nil
 }
 
 func (s *Server) listTools(_ context.Context, in *levelQuery) (*reply[client.Tools], error) {

@@ -21,6 +21,16 @@ type Envs struct {
 	Envs []Env `json:"envs"`
 }
 
+// Describe lists environments as GET /v1/envs does.
+func Describe(specs tools.Specs) Envs {
+	list := make([]Env, len(specs))
+	for i, spec := range specs {
+		list[i] = Env{Name: spec.Name, Description: spec.Description, Rules: spec.Rules, Levels: spec.Levels,
+			Tools: append(tools.Set{}, spec.Tools("", "")...)}
+	}
+	return Envs{Envs: list}
+}
+
 // Tools is the answer of GET /v1/envs/{env}/tools.
 type Tools struct {
 	Tools tools.Set `json:"tools"`
