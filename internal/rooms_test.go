@@ -19,7 +19,7 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
-		"tools/...":           {"tools"},
+		"tools/...":           {"tools", "internal/episode"},
 		"grpo/parse":          {"tools"},
 		"grpo/objective":      {"tools"},
 		"grpo/match":          {"tools"},
@@ -33,7 +33,8 @@ func mayImport() map[string][]string {
 		"plugin":              {"grpo/eval", "policy", "api/client"},
 		"internal":            {},
 		"internal/parts":      {},
-		"internal/envtest":    {"tools", "internal/parts"},
+		"internal/envtest":    {"tools/...", "internal/parts"},
+		"internal/episode":    {"tools"},
 		"internal/ollamatest": {"internal/parts"},
 		"internal/store":      {"grpo/eval"},
 		"internal/fleet":      {"internal/store"},

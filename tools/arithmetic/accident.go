@@ -82,3 +82,13 @@ func (m DocumentedMachine) reaches(tokens int) bool {
 	}
 	return false
 }
+
+// shortest is the length of the shortest plan that succeeds under the
+// documented rules.
+func (m DocumentedMachine) shortest() int {
+	length := 2
+	for !m.reaches(length) {
+		length++
+	}
+	return length
+}

@@ -3,7 +3,6 @@ package arithmetic_test
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"testing"
 
@@ -41,46 +40,5 @@ func TestDocumentedGolden(t *testing.T) {
 	}
 	if rows != 1965 {
 		t.Errorf("%d rows, want 1965", rows)
-	}
-}
-
-func BenchmarkDocumentedStep(b *testing.B) {
-	p := arithmetic.Published(2, [5]int{4, 2, 7, 3, 5})
-	plan := []int{arithmetic.Mul, arithmetic.Add, arithmetic.Sto, arithmetic.Rcl, arithmetic.Sub, arithmetic.Ans}
-	fresh := arithmetic.NewDocumented(p)
-	m := fresh
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		if _, done := m.Step(plan[i]); done {
-			m, i = fresh, -1
-		}
-		i++
-	}
-}
-
-func BenchmarkSoundStep(b *testing.B) {
-	p := arithmetic.Published(2, [5]int{4, 2, 7, 3, 5})
-	plan := p.Plan(nil)
-	fresh := arithmetic.NewSound(p)
-	m := fresh
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		if _, done := m.Step(plan[i]); done {
-			m, i = fresh, -1
-		}
-		i++
-	}
-}
-
-func BenchmarkAccidental(b *testing.B) {
-	for stage := range arithmetic.Stages {
-		b.Run(fmt.Sprint(stage), func(b *testing.B) {
-			r := arithmetic.Seeded(1)
-			for b.Loop() {
-				arithmetic.Draw(r, stage).Accidental()
-			}
-		})
 	}
 }

@@ -1,0 +1,148 @@
+package envtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolgym/tools"
+)
+
+// checkNames wants names to be there and to stand once, and schemas closed.
+func checkNames(_ context.Context, spec tools.Spec) error {
+	var all []error
+	if spec.Name == "" || strings.ContainsAny(spec.Name, "/@ ") {
+		all = append(all, fmt.Errorf("the name %q can not stand in a task id", spec.Name))
+	}
+	if strings.TrimSpace(spec.Description) == "" {
+		all = append(all, errors.New("no description"))
+	}
+	for what, names := range map[string][]string{"rules": spec.Rules, "levels": spec.Levels} {
+		if len(names) == 0 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+			all = append(all, fmt.Errorf("%s %q: want at least one, each once", what, names))
+		}
+	}
+	for _, rules := range spec.Rules {
+		for _, level := range spec.Levels {
+			set := spec.Tools(rules, level)
+			all = append(all, set.Validate())
+			for _, tool := range set {
+				all = append(all, checkTool(tool))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+func checkTool(tool tools.Tool) error {
+	var schema struct {
+		Type       string `json:"type"`
+		Additional *bool  `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(tool.Parameters, &schema); err != nil {
+		return fmt.Errorf("tool %s: %w", tool.Name, err)
+	}
+	if schema.Type != "object" || schema.Additional == nil || *schema.Additional {
+		return fmt.Errorf("tool %s: the schema %s is not a closed object's", tool.Name, tool.Parameters)
+	}
+	if strings.TrimSpace(tool.Description) == "" {
+		return fmt.Errorf("tool %s: no description", tool.Name)
+	}
+	return nil
+}
+
+// checkTask wants a prompt, an id that leads back to the task, the same task
+// again, and nothing in its JSON form that could tell the answer.
+func checkTask(_ context.Context, spec tools.Spec, task tools.Task) error {
+	if len(task.Prompt) == 0 {
+		return errors.New("no prompt")
+	}
+	for i, m := range task.Prompt {
+		if m.Role == "" || strings.TrimSpace(m.Content) == "" {
+			return fmt.Errorf("message %d of the prompt is empty: %+v", i, m)
+		}
+	}
+	found, again, err := tools.Specs{spec}.Task(task.ID)
+	if err != nil {
+		return fmt.Errorf("the task's id: %w", err)
+	}
+	if diff := cmp.Diff(task, again); diff != "" || found.Name != spec.Name {
+		return fmt.Errorf("the id %s leads to another task (-made +found):\n%s", task.ID, diff)
+	}
+	text, err := json.Marshal(task)
+	if err != nil {
+		return err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	for key := range fields {
+		if !slices.Contains([]string{"id", "env", "level", "seed", "rules", "prompt", "optimal"}, key) {
+			return fmt.Errorf("the task's JSON shows %q", key)
+		}
+	}
+	return nil
+}
+
+// checkTools wants the spec and a running episode to offer the same tools.
+func checkTools(ctx context.Context, spec tools.Spec, task tools.Task) error {
+	env := spec.New()
+	if _, err := env.Reset(ctx, task); err != nil {
+		return err
+	}
+	listed := spec.Tools(task.Rules, task.Level)
+	if len(listed) == 0 {
+		return errors.New("no tools")
+	}
+	if diff := cmp.Diff(listed.Names(), env.Tools().Names()); diff != "" {
+		return fmt.Errorf("tools differ (-spec +episode):\n%s", diff)
+	}
+	for i, tool := range env.Tools() {
+		if string(tool.Parameters) != string(listed[i].Parameters) {
+			return fmt.Errorf("the schema of %s differs", tool.Name)
+		}
+	}
+	if task.Rules == spec.Rules[0] && task.Level == spec.Levels[0] {
+		if diff := cmp.Diff(listed.Names(), spec.Tools("", "").Names()); diff != "" {
+			return fmt.Errorf("the default tools are not those of the first rules and level:\n%s", diff)
+		}
+	}
+	return nil
+}
+
+// checkRefusals wants unknown names refused, and every rule set to have a level.
+func checkRefusals(ctx context.Context, spec tools.Spec) error {
+	var all []error
+	try := func(rules, level string) {
+		if _, err := spec.NewTask(rules, level, 1); !refused(err, tools.Invalid) {
+			all = append(all, fmt.Errorf("a task of rules %q, level %q: error %v, want an invalid one", rules, level, err))
+		}
+		task := tools.Task{Env: spec.Name, Rules: rules, Level: level}
+		if _, err := spec.New().Reset(ctx, task); !refused(err, tools.Invalid) {
+			all = append(all, fmt.Errorf("a reset to rules %q, level %q: error %v, want an invalid one", rules, level, err))
+		}
+	}
+	const unknown = "no such name"
+	try(unknown, spec.Levels[0])
+	for _, rules := range spec.Rules {
+		levels := 0
+		try(rules, unknown)
+		for _, level := range spec.Levels {
+			if _, err := spec.Task(rules, level, 1); err == nil {
+				levels++
+			} else {
+				try(rules, level)
+			}
+		}
+		if levels == 0 || rules == spec.Rules[0] && levels != len(spec.Levels) {
+			all = append(all, fmt.Errorf("rules %q know %d of the %d levels", rules, levels, len(spec.Levels)))
+		}
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,54 @@
+package episode_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolgym/internal/episode"
+	"toolgym/tools"
+)
+
+func TestTurns(t *testing.T) {
+	type outcome struct{ Terminated, Truncated, Open bool }
+	tests := []struct {
+		name  string
+		limit int
+		ended []bool
+		want  []outcome
+	}{
+		{"goes on below the limit", 3, []bool{false, false}, []outcome{{Open: true}, {Open: true}}},
+		{"the limit truncates", 2, []bool{false, false}, []outcome{{Open: true}, {Truncated: true}}},
+		{"the end terminates", 2, []bool{true}, []outcome{{Terminated: true}}},
+		{"the end wins over the limit", 2, []bool{false, true}, []outcome{{Open: true}, {Terminated: true}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var turns episode.Turns
+			turns.Begin(test.limit)
+			var got []outcome
+			for _, ended := range test.ended {
+				step := turns.Take(tools.Call{}, tools.Result{}, 0, ended)
+				got = append(got, outcome{step.Terminated, step.Truncated, turns.Open() == nil})
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTurnsAreClosedUntilBegun(t *testing.T) {
+	var turns episode.Turns
+	var e *tools.Error
+	if err := turns.Open(); !errors.As(err, &e) || e.Code != tools.Conflict {
+		t.Errorf("error %v, want a conflict", err)
+	}
+	turns.Begin(1)
+	turns.Take(tools.Call{}, tools.Result{}, 0, false)
+	turns.Begin(1)
+	if err := turns.Open(); err != nil {
+		t.Errorf("closed after a second beginning: %v", err)
+	}
+}

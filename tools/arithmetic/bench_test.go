@@ -1,0 +1,110 @@
+package arithmetic_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// python runs a peer in plain Python and returns the steps a second that it
+// prints, or 0 where there is no Python.
+func python(b *testing.B, script string) float64 {
+	b.Helper()
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		b.Log("no python3: the peer is not timed")
+		return 0
+	}
+	out, err := exec.CommandContext(b.Context(), path, script).Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	rate, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return rate
+}
+
+// BenchmarkDocumentedStep reports steps a second, and those of the same rules
+// in plain Python (testdata/bench/peer.py), timed right before.
+func BenchmarkDocumentedStep(b *testing.B) {
+	peer := python(b, "testdata/bench/peer.py")
+	plan := []int{arithmetic.Mul, arithmetic.Add, arithmetic.Sto, arithmetic.Rcl, arithmetic.Sub, arithmetic.Ans}
+	fresh := arithmetic.NewDocumented(arithmetic.Published(2, [5]int{4, 2, 7, 3, 5}))
+	m, i := fresh, 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, done := m.Step(plan[i]); done {
+			m, i = fresh, -1
+		}
+		i++
+	}
+	rate := float64(b.N) / b.Elapsed().Seconds()
+	b.ReportMetric(rate, "steps/s")
+	if peer > 0 {
+		b.ReportMetric(peer, "python-steps/s")
+		b.ReportMetric(rate/peer, "times-python")
+	}
+}
+
+func BenchmarkSoundStep(b *testing.B) {
+	p := arithmetic.Published(2, [5]int{4, 2, 7, 3, 5})
+	plan := p.Plan(nil)
+	fresh := arithmetic.NewSound(p)
+	m, i := fresh, 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, done := m.Step(plan[i]); done {
+			m, i = fresh, -1
+		}
+		i++
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+}
+
+// BenchmarkAccidental includes the draw.
+func BenchmarkAccidental(b *testing.B) {
+	for stage := range arithmetic.Stages {
+		b.Run(fmt.Sprintf("stage %d", stage), func(b *testing.B) {
+			b.ReportAllocs()
+			r := arithmetic.Seeded(1)
+			for b.Loop() {
+				arithmetic.Draw(r, stage).Accidental()
+			}
+		})
+	}
+}
+
+// BenchmarkCall makes a typed call, validation and encoding included.
+func BenchmarkCall(b *testing.B) {
+	spec := arithmetic.Spec()
+	task, err := spec.Task("", "2", 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	env := spec.New()
+	for name, call := range map[string]tools.Call{
+		"multiply": {Name: "multiply", Arguments: []byte(`{"a":4,"b":2}`)},
+		"store":    {Name: "store", Arguments: []byte(`{"value":8}`)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				if n%15 == 0 {
+					if _, err := env.Reset(b.Context(), task); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if _, err := env.Step(b.Context(), call); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,267 @@
+package arithmetic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// start resets a new Env to a task.
+func start(t *testing.T, rules, level string, seed uint64) (tools.Env, tools.Task, json.RawMessage) {
+	t.Helper()
+	task, err := arithmetic.Spec().Task(rules, level, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := arithmetic.Spec().New()
+	observation, err := env.Reset(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env, task, observation
+}
+
+// step makes one call, NAME ARGUMENTS.
+func step(t *testing.T, env tools.Env, call string) tools.Step {
+	t.Helper()
+	name, arguments, _ := strings.Cut(call, " ")
+	s, err := env.Step(t.Context(), tools.Call{Name: name, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPromptsAndObservations(t *testing.T) {
+	const then = " Use the tools, then call answer with the result."
+	tests := []struct{ rules, level, prompt, observation string }{
+		{"", "0", "Compute 9*3+7." + then, `{"expression":"9*3+7"}`},
+		{"", "1", "Compute (9*3+7)-8." + then, `{"expression":"(9*3+7)-8"}`},
+		{"", "2", "Compute (9*3+7)-(8*1)." + then, `{"expression":"(9*3+7)-(8*1)"}`},
+		{"", "3", "Compute (9-3)+7." + then, `{"expression":"(9-3)+7"}`},
+		{"", "4", "Compute ((9-3)+7)*(8+1)." + then, `{"expression":"((9-3)+7)*(8+1)"}`},
+		{"", "large", "Compute (967241*343721+727949)-(814010*130552)." + then, `{"expression":"(967241*343721+727949)-(814010*130552)"}`},
+		{"", "grounded", "Compute (a*b+c)-d. Look each letter up first." + then, `{"expression":"(a*b+c)-d"}`},
+		{"", "restraint", "I like the way you explain things.", `{}`},
+		{tools.Documented, "2", "Compute (9*3+7)-(8*1). Use the tools, then call answer when the last value is the result.", `{"last":null,"stored":false}`},
+	}
+	for _, test := range tests {
+		t.Run(test.level+" "+test.rules, func(t *testing.T) {
+			_, task, observation := start(t, test.rules, test.level, 17)
+			if diff := cmp.Diff([]tools.Message{{Role: "user", Content: test.prompt}}, task.Prompt); diff != "" {
+				t.Error(diff)
+			}
+			if string(observation) != test.observation {
+				t.Errorf("observation %s, want %s", observation, test.observation)
+			}
+		})
+	}
+}
+
+func TestToolOrder(t *testing.T) {
+	tests := []struct{ rules, level, want string }{
+		{"", "", "multiply add subtract divide store recall answer calculator"},
+		{tools.Sound, "grounded", "multiply add subtract divide store recall answer calculator lookup"},
+		{tools.Sound, "restraint", "multiply add subtract divide store recall answer calculator"},
+		{tools.Documented, "0", "multiply add subtract answer store recall"},
+		{tools.Documented, "", "multiply add subtract answer store recall"},
+		{tools.Documented, "large", ""},
+		{"unknown", "0", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.rules+" "+test.level, func(t *testing.T) {
+			if got := strings.Join(arithmetic.Spec().Tools(test.rules, test.level).Names(), " "); got != test.want {
+				t.Errorf("tools %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestResults has seed 17: a b c d e are 9 3 7 8 1.
+func TestResults(t *testing.T) {
+	tests := []struct {
+		name, level string
+		calls       []string
+		want        string // the last call's result
+		isError     bool
+	}{
+		{"multiply", "0", []string{`multiply {"a":4,"b":2}`}, `{"result":8}`, false},
+		{"decimals", "0", []string{`add {"a":0.1,"b":0.2}`}, `{"result":0.3}`, false},
+		{"beyond float64", "0", []string{`add {"a":9007199254740993,"b":0}`}, `{"result":9007199254740993}`, false},
+		{"hundred digits", "0", []string{`multiply {"a":1e99,"b":10}`}, `{"result":1` + strings.Repeat("0", 100) + `}`, false},
+		{"integer written with an exponent", "0", []string{`subtract {"a":1e3,"b":1.0}`}, `{"result":999}`, false},
+		{"divide", "0", []string{`divide {"a":5,"b":2}`}, `{"result":2.5}`, false},
+		{"divide without end", "0", []string{`divide {"a":85,"b":6}`}, `{"result":14.1666666667}`, false},
+		{"divide by zero", "0", []string{`divide {"a":1,"b":0}`}, `{"error":"division by zero: the divisor must not be 0"}`, true},
+		{"too large", "0", []string{`multiply {"a":1e900,"b":1e900}`}, `{"error":"the number is too large: numerator and denominator may take 4096 bits each"}`, true},
+		{"store", "0", []string{`store {"value":15.0}`}, `{"stored":15}`, false},
+		{"recall", "0", []string{`store {"value":15}`, `store {"value":2.50}`, `recall`}, `{"result":2.5}`, false},
+		{"recall nothing", "0", []string{`recall {}`}, `{"error":"nothing is stored: call store first"}`, true},
+		{"answer", "0", []string{`answer {"value":34}`}, `{"accepted":true}`, false},
+		{"wrong answer", "0", []string{`answer {"value":35}`}, `{"accepted":true}`, false},
+		{"calculator", "0", []string{`calculator {"expression":"85÷6"}`}, `{"result":14.1666666667}`, false},
+		{"calculator's mistake", "0", []string{`calculator {"expression":"9^9^9"}`}, `{"error":"the power is too large: numerator and denominator may take 4096 bits each"}`, true},
+		{"lookup", "grounded", []string{`lookup {"name":"d"}`}, `{"result":8}`, false},
+		{"lookup of no letter", "grounded", []string{`lookup {"name":"e"}`}, `{"error":"the task has no such letter: its letters are a, b, c, d"}`, true},
+		{"lookup where there is none", "1", []string{`lookup {"name":"a"}`}, `{"error":"unknown tool \"lookup\"; the tools are multiply, add, subtract, divide, store, recall, answer, calculator"}`, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			env, _, _ := start(t, "", test.level, 17)
+			var last tools.Step
+			for _, call := range test.calls {
+				last = step(t, env, call)
+			}
+			if string(last.Result.Content) != test.want || last.Result.IsError != test.isError {
+				t.Errorf("result %s, error %v; want %s", last.Result.Content, last.Result.IsError, test.want)
+			}
+		})
+	}
+}
+
+func TestEndings(t *testing.T) {
+	sixteen := strings.Fields(strings.Repeat("recall ", 16))
+	tests := []struct {
+		name, rules, level string
+		calls              []string
+		want               string // reward, terminated, truncated, success
+	}{
+		{"right", "", "1", []string{`answer {"value":26}`}, "1 true false true"},
+		{"right in another spelling", "", "1", []string{`answer {"value":2.60e1}`}, "1 true false true"},
+		{"wrong", "", "1", []string{`answer {"value":26.0000000001}`}, "0 true false false"},
+		{"refused answer", "", "1", []string{`answer {"value":"26"}`}, "0 false false false"},
+		{"limit", "", "1", sixteen, "0 false true false"},
+		{"answer at the limit", "", "1", append(sixteen[:15:15], `answer {"value":26}`), "1 true false true"},
+		{"large", "", "large", []string{`calculator {"expression":"(967241*343721+727949)-(814010*130552)"}`, `answer {"value":226191138190}`}, "1 true false true"},
+		{"a call where none is needed", "", "restraint", []string{`multiply {"a":1,"b":2}`}, "0 true false false"},
+		{"an answer where none is needed", "", "restraint", []string{`answer {"value":0}`}, "0 true false false"},
+		{"an unknown call where none is needed", "", "restraint", []string{`hello`}, "0 true false false"},
+		{"documented best plan", tools.Documented, "2", []string{"multiply", "add", "subtract", "answer"}, "1.12 true false true"},
+		{"documented described target", tools.Documented, "0", []string{"multiply", "add", "answer"}, "0.1 true false false"},
+		{"documented limit", tools.Documented, "0", []string{"add", "add", "add", "add", "add", "add", "add"}, "0 false true false"},
+		{"documented refused calls spend steps", tools.Documented, "0", []string{"multiply", "x", `add {"a":1}`, "x", "x", "x", "answer"}, "1.05 true false true"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			env, _, _ := start(t, test.rules, test.level, 17)
+			var last tools.Step
+			for i, call := range test.calls {
+				last = step(t, env, call)
+				if i < len(test.calls)-1 && (last.Reward != 0 || last.Done()) {
+					t.Fatalf("step %d: %+v", i, last)
+				}
+			}
+			if got := fmt.Sprint(last.Reward, last.Terminated, last.Truncated, env.Success()); got != test.want {
+				t.Errorf("reward, terminated, truncated, success: %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSay(t *testing.T) {
+	tests := []struct{ name, level, text, want string }{
+		{"text", "restraint", "Hello!", "1 true true"},
+		{"one letter", "restraint", "!", "1 true true"},
+		{"nothing", "restraint", "", "0 true false"},
+		{"blanks", "restraint", " \n\u00a0\u2003", "0 true false"},
+		{"zero width", "restraint", "\u200b\u2060\ufeff", "0 true false"},
+		{"control characters", "restraint", "\x00\x1b", "0 true false"},
+		{"text where calls are needed", "1", "The answer is 26.", "0 false false"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			env, _, _ := start(t, "", test.level, 17)
+			s, err := env.(tools.Speaker).Say(t.Context(), test.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(s.Reward, s.Terminated, env.Success()); got != test.want {
+				t.Errorf("reward, terminated, success: %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSmallTalkVaries(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(2000) {
+		task, err := arithmetic.Spec().Task("", "restraint", seed)
+		if err != nil || !task.NeedsNoCall {
+			t.Fatal(task, err)
+		}
+		seen[task.Prompt[0].Content] = true
+	}
+	if len(seen) < 40 {
+		t.Errorf("%d messages, want at least 40", len(seen))
+	}
+}
+
+// TestCallsOfThePlan translates the taught plan, and the documented one.
+func TestCallsOfThePlan(t *testing.T) {
+	tests := []struct {
+		rules, level string
+		plan         []int
+		want         string
+	}{
+		{tools.Sound, "2", []int{mul, add, sto, mul, rcl, sub, ans},
+			`multiply {"a":9,"b":3}; add {"a":27,"b":7}; store {"value":34}; multiply {"a":8,"b":1}; recall {}; subtract {"a":34,"b":8}; answer {"value":26}; `},
+		{tools.Sound, "0", []int{5, rcl, mul, sto, add, ctx, ans, mul}, `multiply {"a":9,"b":3}; store {"value":27}; `},
+		{tools.Sound, "0", []int{mul, eos, add}, `multiply {"a":9,"b":3}; `},
+		{tools.Documented, "1", []int{mul, 3, eos, add, ans, add}, `multiply {}; add {}; answer {}; `},
+	}
+	for _, test := range tests {
+		t.Run(test.level+" "+test.rules, func(t *testing.T) {
+			task, err := arithmetic.Spec().Task(test.rules, test.level, 17)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls, err := arithmetic.NewEnumerator().Calls(task, test.plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for _, call := range calls {
+				fmt.Fprintf(&got, "%s %s; ", call.Name, call.Arguments)
+			}
+			if diff := cmp.Diff(test.want, got.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestEpisodesAreSmall bounds what a live episode keeps.
+func TestEpisodesAreSmall(t *testing.T) {
+	spec := arithmetic.Spec()
+	task, err := spec.Task("", "grounded", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const episodes = 2000
+	envs := make([]tools.Env, episodes)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range envs {
+		envs[i] = spec.New()
+		if _, err := envs[i].Reset(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		step(t, envs[i], `store {"value":15}`)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if each := int64(after.HeapAlloc-before.HeapAlloc) / episodes; each > 2000 {
+		t.Errorf("an episode keeps %d bytes", each)
+	} else {
+		t.Logf("an episode keeps %d bytes", each)
+	}
+	runtime.KeepAlive(envs)
+}

@@ -1,0 +1,110 @@
+package arithmetic
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"sync"
+
+	"toolgym/tools"
+)
+
+type operands struct {
+	A json.Number `json:"a" jsonschema:"description=The left operand."`
+	B json.Number `json:"b" jsonschema:"description=The right operand."`
+}
+
+type value struct {
+	Value json.Number `json:"value" jsonschema:"description=A number."`
+}
+
+type letter struct {
+	Name string `json:"name" jsonschema:"description=The letter as the task writes it."`
+}
+
+type nothing struct{}
+
+type stored struct {
+	Stored json.Number `json:"stored"`
+}
+
+type accepted struct {
+	Accepted bool `json:"accepted"`
+}
+
+// toolbox is every tool of the environment, declared once for all its episodes.
+type toolbox struct {
+	typed, grounded, documented tools.Set
+
+	store, recall, answer, lookup tools.Tool
+}
+
+var declared = sync.OnceValue(declare)
+
+func declare() *toolbox {
+	b := &toolbox{
+		store:  tools.New[value, stored]("store", "Stores a number in the memory.", nil),
+		recall: tools.New[nothing, result]("recall", "Gives back the number that was stored last.", nil),
+		answer: tools.New[value, accepted]("answer", "Hands in the final result and ends the task.", nil),
+		lookup: tools.New[letter, result]("lookup", "Gives the value of a letter of the task.", nil),
+	}
+	b.typed = tools.Set{
+		binary("multiply", "Multiplies two numbers: a * b.", within((*big.Rat).Mul)),
+		binary("add", "Adds two numbers: a + b.", within((*big.Rat).Add)),
+		binary("subtract", "Subtracts two numbers: a - b.", within((*big.Rat).Sub)),
+		binary("divide", "Divides two numbers: a / b.", divide),
+		b.store, b.recall, b.answer, Calculator(),
+	}
+	b.grounded = slices.Concat(b.typed, tools.Set{b.lookup})
+	for _, t := range [][2]string{
+		{"multiply", "The first two operands' product, or the last value times the fourth operand."},
+		{"add", "Adds the third operand to the last value."},
+		{"subtract", "Subtracts the fourth operand from the last value."},
+		{"answer", "Hands in the last value and ends the task."},
+		{"store", "Marks the last value as stored."},
+		{"recall", "Recalls what was stored."},
+	} {
+		b.documented = append(b.documented, tools.New[nothing, machineState](t[0], t[1], nil))
+	}
+	b.documented = slices.Clip(b.documented) // the set is shared: an append must copy
+	return b
+}
+
+// binary makes a tool of two operands.
+func binary(name, description string, do func(a, b *big.Rat) (*big.Rat, error)) tools.Tool {
+	return tools.New(name, description, func(_ context.Context, in operands) (result, error) {
+		a, err := exact(in.A)
+		if err != nil {
+			return result{}, err
+		}
+		b, err := exact(in.B)
+		if err != nil {
+			return result{}, err
+		}
+		value, err := do(a, b)
+		if err != nil {
+			return result{}, err
+		}
+		return result{decimal(value)}, nil
+	})
+}
+
+// within bounds the result of an operation that always has one.
+func within(do func(z, a, b *big.Rat) *big.Rat) func(a, b *big.Rat) (*big.Rat, error) {
+	return func(a, b *big.Rat) (*big.Rat, error) { return bounded(do(new(big.Rat), a, b)) }
+}
+
+// offered is the set of tools at a level; empty names mean the defaults, and
+// unknown ones have none.
+func offered(rules, level string) tools.Set {
+	switch {
+	case !known(rules, level):
+		return nil
+	case rules == tools.Documented:
+		return declared().documented
+	case level == grounded:
+		return declared().grounded
+	}
+	return declared().typed
+}

@@ -1,0 +1,137 @@
+package baseline_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+	"toolgym/tools/baseline"
+)
+
+func TestRandomCallsAreValidAndRepeatable(t *testing.T) {
+	spec := arithmetic.Spec()
+	for _, level := range spec.Levels {
+		t.Run("level "+level, func(t *testing.T) {
+			seen := map[string]bool{}
+			for seed := range uint64(60) {
+				first, again := roll(t, spec, level, seed), roll(t, spec, level, seed)
+				if diff := cmp.Diff(first.Steps, again.Steps); diff != "" {
+					t.Error(diff)
+				}
+				for _, step := range first.Steps {
+					seen[step.Call.Name] = true
+					tool, ok := spec.Tools(tools.Sound, level).Lookup(step.Call.Name)
+					if !ok || len(tool.Validate(step.Call.Arguments)) > 0 {
+						t.Errorf("invalid call %s %s", step.Call.Name, step.Call.Arguments)
+					}
+				}
+				if !first.Terminated && !first.Truncated {
+					t.Errorf("seed %d: stopped before the end", seed)
+				}
+			}
+			if want := len(spec.Tools(tools.Sound, level)); len(seen) != want {
+				t.Errorf("%d tools called, want all %d", len(seen), want)
+			}
+		})
+	}
+}
+
+func roll(t *testing.T, spec tools.Spec, level string, seed uint64) tools.Trajectory {
+	t.Helper()
+	task, err := spec.Task(tools.Sound, level, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trajectory, err := tools.Rollout(t.Context(), spec.New(), task, baseline.Random(rand.NewPCG(seed, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trajectory
+}
+
+// caller offers one tool and ends at once.
+type caller struct {
+	tool tools.Tool
+	got  []json.RawMessage
+	left int
+}
+
+func (c *caller) Tools() tools.Set { return tools.Set{c.tool} }
+
+func (c *caller) Step(_ context.Context, call tools.Call) (tools.Step, error) {
+	c.got = append(c.got, call.Arguments)
+	c.left--
+	if c.left == 0 {
+		return tools.Termination(call, tools.Result{}, 0), nil
+	}
+	return tools.Transition(call, tools.Result{}, 0), nil
+}
+
+func TestRandomArgumentsFitTheSchema(t *testing.T) {
+	tests := []struct{ name, parameters string }{
+		{"no properties", `{"type":"object","additionalProperties":false}`},
+		{"bounds", `{"type":"object","properties":{"n":{"type":"integer","minimum":3,"maximum":5}},"required":["n"]}`},
+		{"exclusive bounds", `{"type":"object","properties":{"n":{"type":"number","exclusiveMinimum":3,"exclusiveMaximum":5}},"required":["n"]}`},
+		{"large minimum", `{"type":"object","properties":{"n":{"type":"integer","minimum":5000}},"required":["n"]}`},
+		{"multiples", `{"type":"object","properties":{"n":{"type":"integer","multipleOf":7}},"required":["n"]}`},
+		{"enum and const", `{"type":"object","properties":{"e":{"enum":["a",1,null]},"c":{"const":{"x":1}}},"required":["e","c"]}`},
+		{"text lengths", `{"type":"object","properties":{"s":{"type":"string","minLength":12,"maxLength":12}},"required":["s"]}`},
+		{"types", `{"type":"object","properties":{"t":{"type":["boolean","null"]}},"required":["t"]}`},
+		{"array", `{"type":"object","properties":{"a":{"type":"array","minItems":2,"items":{"type":"integer"}}},"required":["a"]}`},
+		{"recursive", `{"type":"object","properties":{"child":{"$ref":"#"},"x":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"number"}},"required":["x"]}`},
+		{"alternatives", `{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string"}]}},"required":["a"]}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tool, err := tools.Declare("f", "", json.RawMessage(test.parameters))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &caller{tool: tool, left: 50}
+			if err := baseline.Random(rand.NewPCG(1, 2)).Play(t.Context(), tools.Task{}, nil, c); err != nil {
+				t.Fatal(err)
+			}
+			for _, arguments := range c.got {
+				if violations := tool.Validate(arguments); len(violations) > 0 {
+					t.Errorf("%s: %v", arguments, violations)
+				}
+			}
+		})
+	}
+}
+
+func TestRandomGivesUp(t *testing.T) {
+	tool, err := tools.Declare("f", "", json.RawMessage(`{"type":"object","properties":{"s":{"type":"string","pattern":"^[0-9]{9}$"}},"required":["s"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]tools.Caller{"impossible pattern": &caller{tool: tool, left: 1}, "no tools": none{}} {
+		t.Run(name, func(t *testing.T) {
+			err := baseline.Random(rand.NewPCG(1, 2)).Play(t.Context(), tools.Task{}, nil, c)
+			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid {
+				t.Errorf("error %v, want an invalid one", err)
+			}
+		})
+	}
+}
+
+func TestIdle(t *testing.T) {
+	task, err := arithmetic.Spec().Task("", "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trajectory, err := tools.Rollout(t.Context(), arithmetic.Spec().New(), task, baseline.Idle())
+	if err != nil || len(trajectory.Steps) != 0 || trajectory.Success {
+		t.Errorf("%+v, %v", trajectory, err)
+	}
+}
+
+type none struct{ tools.Caller }
+
+func (none) Tools() tools.Set { return nil }
