@@ -19,7 +19,7 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
-		"tools/...":           {"tools", "internal/episode"},
+		"tools/...":           {"tools", "internal/episode", "internal/calculator"},
 		"grpo/parse":          {"tools"},
 		"grpo/objective":      {"tools"},
 		"grpo/match":          {"tools"},
@@ -35,6 +35,7 @@ func mayImport() map[string][]string {
 		"internal/parts":      {},
 		"internal/envtest":    {"tools/...", "internal/parts"},
 		"internal/episode":    {"tools"},
+		"internal/calculator": {"tools"},
 		"internal/ollamatest": {"internal/parts"},
 		"internal/store":      {"grpo/eval"},
 		"internal/fleet":      {"internal/store"},

@@ -59,9 +59,8 @@
 // at level restraint it ends the episode, and completes it when it has
 // anything to read. A call ends it too, and fails it.
 //
-// [Calculator] makes the calculator for other environments, and [Evaluate] is
-// the function behind it. Its limits (512 characters, 64 levels, literals of 64
-// digits) make 9^9^9 and a hundred thousand brackets cheap to refuse.
+// The calculator is that of package internal/calculator, which other
+// environments offer as well.
 //
 // The oracle solves every task with the tools. The task's length of a shortest
 // solution is given under the documented rules only: with typed tools a model

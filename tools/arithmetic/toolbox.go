@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"toolgym/internal/calculator"
 	"toolgym/tools"
 )
 
@@ -24,6 +25,10 @@ type letter struct {
 }
 
 type nothing struct{}
+
+type result struct {
+	Result json.Number `json:"result"`
+}
 
 type stored struct {
 	Stored json.Number `json:"stored"`
@@ -53,8 +58,8 @@ func declare() *toolbox {
 		binary("multiply", "Multiplies two numbers: a * b.", within((*big.Rat).Mul)),
 		binary("add", "Adds two numbers: a + b.", within((*big.Rat).Add)),
 		binary("subtract", "Subtracts two numbers: a - b.", within((*big.Rat).Sub)),
-		binary("divide", "Divides two numbers: a / b.", divide),
-		b.store, b.recall, b.answer, Calculator(),
+		binary("divide", "Divides two numbers: a / b.", calculator.Divide),
+		b.store, b.recall, b.answer, calculator.Tool(),
 	}
 	b.grounded = slices.Concat(b.typed, tools.Set{b.lookup})
 	for _, t := range [][2]string{
@@ -74,11 +79,11 @@ func declare() *toolbox {
 // binary makes a tool of two operands.
 func binary(name, description string, do func(a, b *big.Rat) (*big.Rat, error)) tools.Tool {
 	return tools.New(name, description, func(_ context.Context, in operands) (result, error) {
-		a, err := exact(in.A)
+		a, err := calculator.Exact(in.A)
 		if err != nil {
 			return result{}, err
 		}
-		b, err := exact(in.B)
+		b, err := calculator.Exact(in.B)
 		if err != nil {
 			return result{}, err
 		}
@@ -86,13 +91,13 @@ func binary(name, description string, do func(a, b *big.Rat) (*big.Rat, error)) 
 		if err != nil {
 			return result{}, err
 		}
-		return result{decimal(value)}, nil
+		return result{calculator.Decimal(value)}, nil
 	})
 }
 
 // within bounds the result of an operation that always has one.
 func within(do func(z, a, b *big.Rat) *big.Rat) func(a, b *big.Rat) (*big.Rat, error) {
-	return func(a, b *big.Rat) (*big.Rat, error) { return bounded(do(new(big.Rat), a, b)) }
+	return func(a, b *big.Rat) (*big.Rat, error) { return calculator.Bounded(do(new(big.Rat), a, b)) }
 }
 
 // offered is the set of tools at a level; empty names mean the defaults, and

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolgym/internal/calculator"
 	"toolgym/tools"
 )
 
@@ -21,11 +22,11 @@ type workbench struct {
 }
 
 func newWorkbench(level string, p Problem) (*workbench, error) {
-	value, err := Evaluate(p.Expression()) // exact at every size, as int need not be
+	value, err := calculator.Evaluate(p.Expression()) // exact at every size, as int need not be
 	if err != nil {
 		return nil, err
 	}
-	target, err := exact(value)
+	target, err := calculator.Exact(value)
 	if err != nil {
 		return nil, err
 	}
@@ -73,24 +74,24 @@ func (w *workbench) say(string) (float64, bool) { return 0, false }
 func (w *workbench) success() bool { return w.right }
 
 func (w *workbench) store(_ context.Context, in value) (stored, error) {
-	v, err := exact(in.Value)
+	v, err := calculator.Exact(in.Value)
 	if err != nil {
 		return stored{}, err
 	}
 	w.memory = v
-	return stored{decimal(v)}, nil
+	return stored{calculator.Decimal(v)}, nil
 }
 
 func (w *workbench) recall(context.Context, nothing) (result, error) {
 	if w.memory == nil {
 		return result{}, tools.Mistakef("nothing is stored: call store first")
 	}
-	return result{decimal(w.memory)}, nil
+	return result{calculator.Decimal(w.memory)}, nil
 }
 
 // answer never says whether the value was right.
 func (w *workbench) answer(_ context.Context, in value) (accepted, error) {
-	v, err := exact(in.Value)
+	v, err := calculator.Exact(in.Value)
 	if err != nil {
 		return accepted{}, err
 	}

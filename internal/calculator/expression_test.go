@@ -1,4 +1,4 @@
-package arithmetic_test
+package calculator_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toolgym/tools/arithmetic"
+	"toolgym/internal/calculator"
 )
 
 func TestEvaluate(t *testing.T) {
@@ -54,7 +54,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := arithmetic.Evaluate(test.expression)
+			got, err := calculator.Evaluate(test.expression)
 			if err != nil || string(got) != test.want {
 				t.Errorf("%s = %s, %v; want %s", test.expression, got, err, test.want)
 			}
@@ -100,7 +100,7 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := arithmetic.Evaluate(test.expression)
+			got, err := calculator.Evaluate(test.expression)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s, %v; want an error with %q", got, err, test.says)
 			}
@@ -120,7 +120,7 @@ func TestLimitsAreReached(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := arithmetic.Evaluate(test.expression); err != nil {
+			if _, err := calculator.Evaluate(test.expression); err != nil {
 				t.Error(err)
 			}
 		})
@@ -183,7 +183,7 @@ func compute(a, b tree, do func(z, x, y *big.Rat) *big.Rat) *big.Rat {
 func TestEvaluateAgreesWithTheTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := grow(t, 4)
-		got, err := arithmetic.Evaluate(want.text)
+		got, err := calculator.Evaluate(want.text)
 		if want.value == nil {
 			if err == nil {
 				t.Fatalf("%s = %s, want a division by zero", want.text, got)
@@ -213,7 +213,7 @@ func FuzzEvaluate(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, expression string) {
-		got, err := arithmetic.Evaluate(expression)
+		got, err := calculator.Evaluate(expression)
 		if err != nil {
 			return
 		}
@@ -221,7 +221,7 @@ func FuzzEvaluate(f *testing.F) {
 			t.Errorf("%q = %s", expression, got)
 		}
 		// Twice a value near the limits may be beyond them, or its digits.
-		if again, err := arithmetic.Evaluate(string(got) + "-(" + string(got) + ")"); err == nil && again != "0" {
+		if again, err := calculator.Evaluate(string(got) + "-(" + string(got) + ")"); err == nil && again != "0" {
 			t.Errorf("%q = %s, which less itself is %s", expression, got, again)
 		}
 	})
@@ -232,7 +232,7 @@ func BenchmarkCalculator(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = arithmetic.Evaluate(expression)
+				_, _ = calculator.Evaluate(expression)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package arithmetic
+package calculator
 
 import (
 	"encoding/json"
@@ -10,30 +10,30 @@ import (
 // mostBits bounds the numerator and the denominator of every value.
 const mostBits = 4096
 
-// exact reads a number without rounding. What tools let through is short enough
+// Exact reads a number without rounding. What tools let through is short enough
 // to be held; what is larger than any result may be is the agent's mistake.
-func exact(n json.Number) (*big.Rat, error) {
+func Exact(n json.Number) (*big.Rat, error) {
 	r, ok := new(big.Rat).SetString(string(n))
 	if !ok {
 		return nil, tools.Mistakef("%s is no number", n)
 	}
-	return bounded(r)
+	return Bounded(r)
 }
 
-// bounded refuses values that would grow without end.
-func bounded(r *big.Rat) (*big.Rat, error) {
+// Bounded refuses values that would grow without end.
+func Bounded(r *big.Rat) (*big.Rat, error) {
 	if r.Num().BitLen() > mostBits || r.Denom().BitLen() > mostBits {
 		return nil, tools.Mistakef("the number is too large: numerator and denominator may take %d bits each", mostBits)
 	}
 	return r, nil
 }
 
-// divide computes a / b.
-func divide(a, b *big.Rat) (*big.Rat, error) {
+// Divide computes a / b.
+func Divide(a, b *big.Rat) (*big.Rat, error) {
 	if b.Sign() == 0 {
 		return nil, tools.Mistakef("division by zero: the divisor must not be 0")
 	}
-	return bounded(new(big.Rat).Quo(a, b))
+	return Bounded(new(big.Rat).Quo(a, b))
 }
 
 // How values are written: significant digits where they are rounded, and the
@@ -43,9 +43,9 @@ const (
 	mostPlaces  = 1000
 )
 
-// decimal writes a value in full where its decimals end, and otherwise rounded
+// Decimal writes a value in full where its decimals end, and otherwise rounded
 // half to even at 12 significant digits.
-func decimal(r *big.Rat) json.Number {
+func Decimal(r *big.Rat) json.Number {
 	if places, ends := r.FloatPrec(); ends && places <= mostPlaces {
 		return json.Number(r.FloatString(places))
 	}

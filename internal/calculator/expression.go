@@ -1,4 +1,4 @@
-package arithmetic
+package calculator
 
 import (
 	"context"
@@ -25,9 +25,9 @@ type result struct {
 	Result json.Number `json:"result"`
 }
 
-// Calculator makes the calculator tool. It keeps no state and can be offered by
-// any environment.
-func Calculator() tools.Tool {
+// Tool makes the calculator tool. It keeps no state and can be offered by any
+// environment.
+func Tool() tools.Tool {
 	return tools.New("calculator", "Evaluates an arithmetic expression exactly.",
 		func(_ context.Context, in expression) (result, error) {
 			n, err := Evaluate(in.Expression)
@@ -53,7 +53,7 @@ func Evaluate(expression string) (json.Number, error) {
 	if p.peek() != end {
 		return "", p.unexpected("an operator")
 	}
-	return decimal(value), nil
+	return Decimal(value), nil
 }
 
 // end is what peek returns behind the last letter.

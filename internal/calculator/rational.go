@@ -1,4 +1,4 @@
-package arithmetic
+package calculator
 
 import (
 	"math/big"
@@ -28,7 +28,7 @@ func (p *parser) number() (*big.Rat, error) {
 	if !ok {
 		return nil, tools.Mistakef("%s is no number", string(p.text[start:p.at]))
 	}
-	return bounded(value)
+	return Bounded(value)
 }
 
 // digits passes over a run of digits and returns its length.
@@ -63,13 +63,13 @@ func (p *parser) exponent() error {
 func combine(operator rune, a, b *big.Rat) (*big.Rat, error) {
 	switch operator {
 	case '+':
-		return bounded(new(big.Rat).Add(a, b))
+		return Bounded(new(big.Rat).Add(a, b))
 	case '-':
-		return bounded(new(big.Rat).Sub(a, b))
+		return Bounded(new(big.Rat).Sub(a, b))
 	case '*':
-		return bounded(new(big.Rat).Mul(a, b))
+		return Bounded(new(big.Rat).Mul(a, b))
 	case '/':
-		return divide(a, b)
+		return Divide(a, b)
 	default:
 		return remainder(a, b)
 	}
@@ -77,19 +77,19 @@ func combine(operator rune, a, b *big.Rat) (*big.Rat, error) {
 
 // remainder computes a − b·trunc(a/b), which has the sign of a.
 func remainder(a, b *big.Rat) (*big.Rat, error) {
-	quotient, err := divide(a, b)
+	quotient, err := Divide(a, b)
 	if err != nil {
 		return nil, err
 	}
 	whole := new(big.Rat).SetInt(new(big.Int).Quo(quotient.Num(), quotient.Denom()))
-	return bounded(new(big.Rat).Sub(a, whole.Mul(whole, b)))
+	return Bounded(new(big.Rat).Sub(a, whole.Mul(whole, b)))
 }
 
 // raise computes base^exponent for whole exponents; 0^0 is 1. It refuses what
 // would be too large before it computes anything.
 func raise(base, exponent *big.Rat) (*big.Rat, error) {
 	if !exponent.IsInt() {
-		return nil, tools.Mistakef("the exponent %s is not whole: roots are not computed", decimal(exponent))
+		return nil, tools.Mistakef("the exponent %s is not whole: roots are not computed", Decimal(exponent))
 	}
 	num, den, n := base.Num(), base.Denom(), new(big.Int).Abs(exponent.Num())
 	if exponent.Sign() < 0 {
@@ -103,7 +103,7 @@ func raise(base, exponent *big.Rat) (*big.Rat, error) {
 		return nil, tools.Mistakef("the power is too large: numerator and denominator may take %d bits each", mostBits)
 	}
 	value := new(big.Rat).SetFrac(integerPower(num, n), integerPower(den, n))
-	return bounded(value)
+	return Bounded(value)
 }
 
 // holds tells whether base^n can be within the limit: a number of k bits is at
