@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -25,7 +26,8 @@ const largestNumber = 1000
 
 // violations checks a decoded value; the order is by pointer, then keyword.
 func (s *schema) violations(value any) []Violation {
-	if v, bad := outsized(value, ""); bad {
+	if !allHoldable(value) {
+		v, _ := outsized(value, "")
 		return []Violation{v}
 	}
 	err := s.compiled.Validate(value)
@@ -70,6 +72,24 @@ func pointer(parts []string) string {
 	return b.String()
 }
 
+// allHoldable reports whether outsized would find nothing, and costs nothing:
+// it is asked on every call, and the place is wanted hardly ever.
+func allHoldable(value any) bool {
+	switch v := value.(type) {
+	case json.Number:
+		return holdable(string(v))
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool { return !allHoldable(item) })
+	case map[string]any:
+		for _, item := range v {
+			if !allHoldable(item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // outsized finds a number whose exact value would be too large to hold.
 func outsized(value any, at string) (Violation, bool) {
 	switch v := value.(type) {
@@ -104,7 +124,10 @@ func sortedKeys(m map[string]any) []string {
 
 // holdable reports whether a JSON number is within largestNumber.
 func holdable(number string) bool {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	mantissa, exponent := number, ""
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		mantissa, exponent = number[:at], number[at+1:]
+	}
 	exponent = strings.TrimLeft(strings.TrimLeft(exponent, "+-"), "0")
 	if len(exponent) > 4 || len(mantissa) > largestNumber {
 		return false
