@@ -65,6 +65,8 @@
 // is written without a lock by the first reader, it reads bodies by way of
 // encoding/json and float64, echoes offending values (up to the whole body) in
 // errors, and does not see parameters in an embedded unexported struct. Echo
-// trusts X-Forwarded-For unless told not to. All of that is worked around in
-// body.go, document.go, failure.go and server.go.
+// trusts X-Forwarded-For unless told not to, and calls every middleware's
+// constructor for every request, so that nothing may be prepared in it. All of
+// that is worked around in body.go, document.go, failure.go, exchange.go,
+// guard.go and server.go.
 package api

@@ -106,28 +106,20 @@ func apply(ctx context.Context, env tools.Env, m move) (tools.Step, error) {
 // play makes a move, once: a request id that has been answered is answered
 // again. A move that has begun is finished even when the client hangs up.
 func (e *episode) play(ctx context.Context, m move, limit time.Duration) (client.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if err := e.takeTurn(ctx); err != nil {
-		return client.Answer{}, err
+	running, stop := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer stop()
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return client.Answer{}, fmt.Errorf("waiting for the call before this one: %w", ctx.Err())
+	case <-running.Done():
+		return client.Answer{}, fmt.Errorf("waiting for the call before this one: %w", running.Err())
 	}
-	defer func() { <-e.turn }()
 	if answer, known, err := e.recall(m); known || err != nil {
 		return answer, err
 	}
-	deadline, _ := ctx.Deadline()
-	running, stop := context.WithDeadline(context.WithoutCancel(ctx), deadline)
-	defer stop()
 	return e.step(running, m)
-}
-
-func (e *episode) takeTurn(ctx context.Context) error {
-	select {
-	case e.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for the calls before this one: %w", ctx.Err())
-	}
 }
 
 // recall answers a request id that is known, and refuses a move that may not be

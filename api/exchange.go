@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
-	"regexp"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -28,17 +28,25 @@ func exchangeOf(ctx context.Context) *exchange {
 // identify gives every request an id: the caller's own, where it is fit for a
 // log line and a header, or a new one.
 func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
-	fit := regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 	return func(c echo.Context) error {
 		r := c.Request()
 		x := &exchange{id: r.Header.Get(echo.HeaderXRequestID)}
-		if !fit.MatchString(x.id) {
+		if !fit(x.id) {
 			x.id = s.config.NewID()
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, x.id)
 		c.SetRequest(r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 		return next(c)
 	}
+}
+
+// fit reports whether an id that came with a request may stand in headers and
+// in the log.
+func fit(id string) bool {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._:-", c)
+	}
+	return id != "" && len(id) <= 128 && strings.IndexFunc(id, func(c rune) bool { return !plain(c) }) < 0
 }
 
 // logged writes one record a request, when it has been answered.

@@ -16,17 +16,19 @@ import (
 // whose own name has been pointed at this machine (DNS rebinding) still sends
 // that name. A request that changes something must not come from another
 // origin, as Sec-Fetch-Site or Origin tell; programs send neither.
-func (s *Server) guarded(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) guarded() echo.MiddlewareFunc {
 	origins := http.NewCrossOriginProtection()
-	return func(c echo.Context) error {
-		r := c.Request()
-		if !s.answersTo(r.Host) {
-			return fail(http.StatusMisdirectedRequest, "this server does not go by that Host name; it is given further ones with --allow-host or Config.AllowHosts")
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			r := c.Request()
+			if !s.answersTo(r.Host) {
+				return fail(http.StatusMisdirectedRequest, "this server does not go by that Host name; it is given further ones with --allow-host or Config.AllowHosts")
+			}
+			if err := origins.Check(r); err != nil {
+				return fail(http.StatusForbidden, "a page of another origin may not do this")
+			}
+			return next(c)
 		}
-		if err := origins.Check(r); err != nil {
-			return fail(http.StatusForbidden, "a page of another origin may not do this")
-		}
-		return next(c)
 	}
 }
 

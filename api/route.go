@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -66,11 +67,15 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 }
 
 // faultOf answers for errors that are not the caller's. A call that ran into
-// its time limit is told so; it was the environment that was slow.
+// its time limit is told so. A client that hung up hears nothing, and nobody
+// else needs to.
 func faultOf(ctx context.Context, err error) *failure {
+	if hungUp(ctx) && errors.Is(err, context.Canceled) {
+		return fail(http.StatusServiceUnavailable, "the client hung up before its turn")
+	}
 	f := asFault(ctx, err)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fail(http.StatusServiceUnavailable, "the environment took too long over this call; it was not made").after(1e9)
+		return fail(http.StatusServiceUnavailable, "the environment took too long; the call was not made").after(time.Second)
 	}
 	return f
 }

@@ -44,7 +44,7 @@ func New(config Config) (*Server, error) {
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
-	s.echo.Use(s.identify, s.logged(), recovered(), s.guarded, newThrottle(s.config).limited)
+	s.echo.Use(s.identify, s.logged(), recovered(), s.guarded(), newThrottle(s.config).limited)
 	s.api = humaecho.New(s.echo, humaConfig(s.config.Version))
 	s.routes()
 	settle(s.api.OpenAPI())

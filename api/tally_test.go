@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"toolgym/tools"
 )
@@ -15,7 +16,8 @@ type tally struct {
 	task       tools.Task
 	sum, steps int
 	ended      bool
-	over       *tallyFaults
+	faults     *tallyFaults
+	set        tools.Set // declared once, bound to this state
 }
 
 var (
@@ -65,36 +67,40 @@ func tallySpec(faults *tallyFaults) tools.Spec {
 	set := tallyTools()
 	return tools.Spec{
 		Name: "tally", Description: "Add up to a number.",
-		Rules: []string{tools.Sound, tools.Documented}, Levels: []string{"0", "spoken"},
+		Rules: []string{tools.Sound, tools.Documented}, Levels: []string{"0", "spoken", "endless"},
 		Tools: func(string, string) tools.Set { return set },
 		NewTask: func(_, _ string, seed uint64) (tools.Task, error) {
 			return tools.Task{Prompt: []tools.Message{{Role: "user", Content: fmt.Sprintf("Add up to %d.", seed)}}}, nil
 		},
-		New: func() tools.Env { return &tally{over: faults} },
+		New: func() tools.Env { return newTally(set, faults) },
 	}
 }
 
-func (e *tally) Tools() tools.Set { return tallyTools() }
+func newTally(declared tools.Set, faults *tallyFaults) *tally {
+	e := &tally{faults: faults, set: slices.Clone(declared)}
+	e.set[0] = tools.Bind(e.set[0], func(_ context.Context, in tallyAdd) (tallySum, error) {
+		e.sum += in.N
+		return tallySum{e.sum}, nil
+	})
+	e.set[1] = tools.Bind(e.set[1], func(context.Context, struct{}) (tallySum, error) {
+		e.ended = true
+		return tallySum{e.sum}, nil
+	})
+	e.set[2] = tools.Bind(e.set[2], func(ctx context.Context, in tallyBreak) (tallySum, error) { return e.fail(ctx, in.How) })
+	return e
+}
+
+func (e *tally) Tools() tools.Set { return e.set }
 func (e *tally) Success() bool    { return e.ended && e.sum == int(e.task.Seed) }
 
 func (e *tally) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	*e = tally{task: task, over: e.over}
+	e.task, e.sum, e.steps, e.ended = task, 0, 0, false
 	return json.RawMessage(`{"sum":0}`), nil
 }
 
 func (e *tally) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	set := e.Tools()
-	set[0] = tools.Bind(set[0], func(_ context.Context, in tallyAdd) (tallySum, error) {
-		e.sum += in.N
-		return tallySum{e.sum}, nil
-	})
-	set[1] = tools.Bind(set[1], func(context.Context, struct{}) (tallySum, error) {
-		e.ended = true
-		return tallySum{e.sum}, nil
-	})
-	set[2] = tools.Bind(set[2], func(ctx context.Context, in tallyBreak) (tallySum, error) { return e.fail(ctx, in.How) })
 	e.steps++
-	result, err := set.Call(ctx, call)
+	result, err := e.set.Call(ctx, call)
 	switch {
 	case err != nil:
 		return tools.Step{}, err
@@ -102,7 +108,7 @@ func (e *tally) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 		return tools.Termination(call, result, 1), nil
 	case e.ended:
 		return tools.Termination(call, result, 0), nil
-	case e.steps >= tallyLimit:
+	case e.steps >= tallyLimit && e.task.Level != "endless":
 		return tools.Truncation(call, result, 0), nil
 	}
 	return tools.Transition(call, result, -0.1), nil
@@ -116,9 +122,9 @@ func (e *tally) fail(ctx context.Context, how string) (tallySum, error) {
 		panic("the secret of the environment")
 	case "wait":
 		e.sum = 0
-		if e.over != nil {
-			e.over.entered <- struct{}{}
-			<-e.over.release
+		if e.faults != nil {
+			e.faults.entered <- struct{}{}
+			<-e.faults.release
 			return tallySum{}, nil
 		}
 		<-ctx.Done()

@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"toolgym/api"
+	"toolgym/api/client"
+	"toolgym/tools"
+)
+
+// BenchmarkCall measures a tool call over REST, one client, keep-alive, with
+// everything that serve has (validation, request ids, guards, rate limit, a log
+// record written as JSON), beside a bare Echo handler that decodes and encodes
+// the same JSON. Blocks of either alternate, so that the machine is the same to
+// both. The house's limit for x-bare is 2.5.
+//
+//	go test ./api -run - -bench Call -benchtime 20000x
+func BenchmarkCall(b *testing.B) {
+	config := api.Config{Specs: tools.Specs{tallySpec(nil)}, Rate: 1e9, MaxSteps: 1 << 30, MaxMemory: 1 << 40,
+		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil))}
+	server, err := api.New(config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ours := httptest.NewServer(server)
+	defer ours.Close()
+	bare := httptest.NewServer(bareEcho())
+	defer bare.Close()
+	b.Run("tool", func(b *testing.B) {
+		call := `{"arguments":{"x":12}}`
+		compare(b, poster{ours.URL + "/v1/tools/square/calls", call}, poster{bare.URL + "/tool", call})
+	})
+	b.Run("episode", func(b *testing.B) {
+		call := `{"name":"add","arguments":{"n":0}}`
+		c, err := client.New(client.Config{URL: ours.URL})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		episode, err := c.Start(b.Context(), "tally/endless/1")
+		if err != nil {
+			b.Fatal(err)
+		}
+		compare(b, poster{ours.URL + "/v1/episodes/" + episode.ID() + "/calls", call}, poster{bare.URL + "/call", call})
+	})
+}
+
+// compare times blocks of requests in turn.
+func compare(b *testing.B, ours, bare poster) {
+	const block = 50
+	var took [2]time.Duration
+	ours.post(b)
+	bare.post(b)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += block {
+		for i, p := range []poster{bare, ours} {
+			began := time.Now()
+			for range min(block, b.N-done) {
+				p.post(b)
+			}
+			took[i] += time.Since(began)
+		}
+	}
+	b.ReportMetric(float64(took[0].Nanoseconds())/float64(b.N), "ns/bare")
+	b.ReportMetric(float64(took[1].Nanoseconds())/float64(b.N), "ns/rest")
+	b.ReportMetric(float64(took[1])/float64(took[0]), "x-bare")
+}
+
+// A poster sends the same request again and again.
+type poster struct{ url, body string }
+
+func (p poster) post(b *testing.B) {
+	response, err := http.Post(p.url, "application/json", strings.NewReader(p.body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
+		b.Fatalf("%d %v", response.StatusCode, err)
+	}
+}
+
+// bareEcho decodes the two bodies and answers what ours does, knowing it.
+func bareEcho() http.Handler {
+	e := echo.New()
+	e.POST("/tool", func(c echo.Context) error {
+		var in client.Arguments
+		if err := c.Bind(&in); err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, tools.Result{Content: json.RawMessage(`{"result":144}`)})
+	})
+	e.POST("/call", func(c echo.Context) error {
+		var in client.Call
+		if err := c.Bind(&in); err != nil {
+			return err
+		}
+		return c.JSON(http.StatusOK, client.Answer{Result: &tools.Result{Content: json.RawMessage(`{"sum":0}`)}, Reward: -0.1, Step: 1000})
+	})
+	return e
+}
