@@ -8,7 +8,8 @@ type Kind string
 
 // The kinds of error.
 const (
-	UnexpectedEnd    Kind = "unexpected_end"        // the text stops inside a value
+	UnexpectedEnd    Kind = "unexpected_end"        // the text stops inside a list, object, number or word
+	Unterminated     Kind = "unterminated_string"   // the text stops inside a string
 	Unexpected       Kind = "unexpected_character"  // no value can go on like this
 	TrailingData     Kind = "trailing_data"         // something follows the value
 	DuplicateKey     Kind = "duplicate_key"         // an object names a key twice
@@ -40,6 +41,9 @@ func (e *Error) Error() string {
 func (r *reader) fail(kind Kind, at int, format string, args ...any) *Error {
 	return &Error{Kind: kind, Offset: at, Message: fmt.Sprintf(format, args...)}
 }
+
+// Cut reports whether the text stops where the value should go on.
+func (e *Error) Cut() bool { return e.Kind == UnexpectedEnd || e.Kind == Unterminated }
 
 // unexpected reports the byte at the position, or the end of the text.
 func (r *reader) unexpected(want string) *Error {

@@ -10,7 +10,7 @@ const (
 	MendSurrogate                   // a lone surrogate, read as U+FFFD
 	MendPython                      // 'text', True, False, None, Python's numbers
 
-	pythonEscapes // Python's escapes in strings; never a mend of its own
+	pythonEscapes // Python's escapes in strings; they are no mend without MendPython
 )
 
 // Kinds names the mends in a fixed order.
@@ -43,7 +43,7 @@ func (l Limits) Mend(text string) (members []Member, end int, mends Mends, err e
 	members, python := p.topObject()
 	switch {
 	case python == nil && p.mends&MendPython != 0:
-		return members, p.pos, p.mends, nil
+		return members, p.pos, p.mends &^ pythonEscapes, nil
 	case python != nil && python.Offset > failure.Offset:
 		failure = python
 	}
@@ -60,6 +60,9 @@ func (l Limits) Literal(text string) (value any, end int, mends Mends, err error
 	value, failure := r.value()
 	if failure != nil {
 		return nil, r.pos, 0, failure
+	}
+	if r.mends&pythonEscapes != 0 {
+		r.mends = r.mends&^pythonEscapes | MendPython
 	}
 	return value, r.pos, r.mends, nil
 }

@@ -137,3 +137,33 @@ func TestEqual(t *testing.T) {
 		})
 	}
 }
+
+func TestLiteral(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       any
+		mends      strictjson.Mends
+	}{
+		{"JSON", `{"a": [1, null, "\u00e9"]}`, object{"a": []any{json.Number("1"), nil, "é"}}, 0},
+		{"Python's quotes", `'it\'s "x"'`, `it's "x"`, strictjson.MendPython},
+		{"Python's escapes in double quotes", `"\d\x41\'"`, `\dA'`, strictjson.MendPython},
+		{"Python's words", `[True, None]`, []any{true, nil}, strictjson.MendPython},
+		{"trailing comma", `[1,]`, []any{json.Number("1")}, strictjson.MendComma},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, end, mends, err := strictjson.Defaults().Literal(tt.text + ", b=1)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || end != len(tt.text) || mends != tt.mends {
+				t.Errorf("end %d, want %d; mends %v, want %v; diff %s", end, len(tt.text), mends, tt.mends, diff)
+			}
+		})
+	}
+	for _, text := range []string{"", "f(1)", "nan", "-inf", "(1,)", "x", "'a\xff'"} {
+		if got, _, _, err := strictjson.Defaults().Literal(text); err == nil {
+			t.Errorf("%q was read as %v", text, got)
+		}
+	}
+}

@@ -114,6 +114,7 @@ func jsonNumber(text string) (string, bool) {
 // pythonEscape reads an escape that JSON lacks; Python keeps the backslash of
 // an unknown one.
 func (r *reader) pythonEscape(b *strings.Builder, c byte) *Error {
+	r.mends |= pythonEscapes
 	digits := map[byte]int{'x': 2, 'U': 8}[c]
 	switch {
 	case digits > 0:
@@ -139,7 +140,7 @@ func (r *reader) pythonEscape(b *strings.Builder, c byte) *Error {
 func (r *reader) hexEscape(b *strings.Builder, digits int) *Error {
 	end := r.pos + 2 + digits
 	if end > len(r.text) {
-		return r.fail(UnexpectedEnd, len(r.text), "the text ends inside an escape")
+		return r.fail(Unterminated, len(r.text), "the text ends inside an escape")
 	}
 	code, err := strconv.ParseUint(r.text[r.pos+2:end], 16, 32)
 	if err != nil || !utf8.ValidRune(rune(code)) {

@@ -76,9 +76,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"unknown word", "[yes]", strictjson.Unexpected, 1},
 		{"bare key", "{a:1}", strictjson.Unexpected, 1},
 		{"unescaped quote", `{"a":"He said "yes" twice"}`, strictjson.UnescapedQuote, 15},
-		{"cut in a string", `{"a":"b`, strictjson.UnexpectedEnd, 7},
+		{"cut in a string", `{"a":"b`, strictjson.Unterminated, 7},
 		{"cut in an object", `{"a":1`, strictjson.UnexpectedEnd, 6},
-		{"cut in an escape", `"\u12`, strictjson.UnexpectedEnd, 5},
+		{"cut in an escape", `"\u12`, strictjson.Unterminated, 5},
 		{"cut in a word", "[tru", strictjson.UnexpectedEnd, 4},
 		{"cut in a number", "[1.", strictjson.UnexpectedEnd, 3},
 		{"brace missing before a tag", "{\"a\":{\"b\":1}\n</x>", strictjson.Unexpected, 13},
@@ -171,5 +171,30 @@ func TestObjectKeepsOrderAndSpans(t *testing.T) {
 		if _, _, err := strictjson.Defaults().Object(nine + `"` + again + `":1}`); err == nil {
 			t.Errorf("the second %q among ten keys was accepted", again)
 		}
+	}
+}
+
+func TestErrorsSayWhetherTheTextWasCut(t *testing.T) {
+	for text, want := range map[string]bool{`{"a`: true, `{"a":`: true, "[1": true, `{"a":1}}`: false, `{"a" 1`: false, "[NaN": false} {
+		_, err := strictjson.Decode([]byte(text))
+		var failure *strictjson.Error
+		if !errors.As(err, &failure) || failure.Cut() != want {
+			t.Errorf("%s: got %v, want cut %t", text, err, want)
+		}
+	}
+}
+
+func TestAppendIsTheInverseOfDecode(t *testing.T) {
+	for _, text := range []string{`{"a":[1.50,true,null,"\n\"\\\u0001é"],"b":{}}`, `[]`, `"<&>"`, `-0.0e5`} {
+		value, err := strictjson.Decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(strictjson.Append(nil, value)); got != text {
+			t.Errorf("got %s, want %s", got, text)
+		}
+	}
+	if got := string(strictjson.AppendString(nil, "a\xffb\x7f")); got != "\"a\uFFFDb\x7f\"" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -39,7 +39,7 @@ func (r *reader) str() (string, *Error) {
 		}
 		r.pos++
 	}
-	return "", r.fail(UnexpectedEnd, len(r.text), "the text ends inside a string")
+	return "", r.fail(Unterminated, len(r.text), "the text ends inside a string")
 }
 
 func (r *reader) checkSize() *Error {
@@ -100,13 +100,13 @@ func (r *reader) escaped(quote byte, start int) (string, *Error) {
 			r.pos++
 		}
 	}
-	return "", r.fail(UnexpectedEnd, len(r.text), "the text ends inside a string")
+	return "", r.fail(Unterminated, len(r.text), "the text ends inside a string")
 }
 
 // escape reads one escape sequence; the position stands on the backslash.
 func (r *reader) escape(b *strings.Builder) *Error {
 	if r.pos+1 >= len(r.text) {
-		return r.fail(UnexpectedEnd, len(r.text), "the text ends inside a string")
+		return r.fail(Unterminated, len(r.text), "the text ends inside a string")
 	}
 	c := r.text[r.pos+1]
 	switch c {
@@ -162,7 +162,7 @@ func (r *reader) unicodeEscape(b *strings.Builder) *Error {
 // hex4 reads the digits of the \uXXXX at an offset.
 func (r *reader) hex4(at int) (rune, *Error) {
 	if at+6 > len(r.text) {
-		return 0, r.fail(UnexpectedEnd, len(r.text), "the text ends inside an escape")
+		return 0, r.fail(Unterminated, len(r.text), "the text ends inside an escape")
 	}
 	code, err := strconv.ParseUint(r.text[at+2:at+6], 16, 32)
 	if err != nil {

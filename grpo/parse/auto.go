@@ -1,0 +1,125 @@
+package parse
+
+import "strings"
+
+// sniff says which family an opener belongs to. Several share one: then what
+// follows it decides, in the fixed order of the cases.
+func (s *scan) sniff(m mark) Family {
+	switch m.token {
+	case tagToolCall:
+		return s.sniffToolCall(m)
+	case tagFunctionEquals, tagParameterEquals:
+		return Qwen3Coder
+	case tagArgKey:
+		return GLM45
+	case tagFunctionCalls:
+		return Olmo3
+	case pipePythonTag:
+		return Llama3JSON
+	case pipePythonStart:
+		return Llama4
+	case pipeToolCallStart:
+		return LFM2
+	case pipeToolCall:
+		return Granite
+	case bracketToolCalls:
+		return Mistral
+	case wordFunctools:
+		return Phi4Mini
+	case chevrons:
+		return Functionary
+	case pipeStartAction:
+		return Command
+	case deepSeekCalls, deepSeekCall:
+		return s.sniffDeepSeek(m)
+	case dsmlCalls, dsmlInvoke:
+		return DeepSeekV32
+	case kimiSection, kimiCall:
+		return KimiK2
+	case gemmaToolCall:
+		return Gemma4
+	case gemmaFunctionCall:
+		return FunctionGemma
+	case harmonyChannel, harmonyStart:
+		return Harmony
+	}
+	return Hermes
+}
+
+func (s *scan) sniffToolCall(m mark) Family {
+	at := s.skipBlanks(m.end)
+	switch {
+	case s.hasAt(at, functionOpen), s.hasAt(at, parameterOpen):
+		return Qwen3Coder
+	case s.hasAt(at, "{"), s.hasAt(at, "["), s.hasAt(at, "```"):
+		return Hermes
+	}
+	if _, _, ok := s.glmName(m.end); ok {
+		return GLM45
+	}
+	return Hermes
+}
+
+// sniffDeepSeek tells the form with a type word and a fence from the later one.
+func (s *scan) sniffDeepSeek(m mark) Family {
+	at := s.skipBlanks(m.end)
+	if words, size, _ := deepSeekToken(s.text[at:s.end]); words == "tool call begin" {
+		at += size
+	}
+	if word, ok := strings.CutPrefix(s.text[at:s.end], "function"); ok && strings.HasPrefix(word, "<") {
+		return DeepSeekR1
+	}
+	return DeepSeekV31
+}
+
+// lastResort looks at a text without any attempt once more: for a list of calls
+// behind prose, and for what looks like a call in no form that is read here.
+func (s *scan) lastResort() {
+	if (s.family == Auto || formOf(s.family).calls) && s.trailingCalls() {
+		return
+	}
+	at, end, ok := s.unknownCall()
+	if !ok {
+		return
+	}
+	defect := DefectUnknownEnvelope
+	if s.family == Auto {
+		defect = DefectNotRecognised
+	}
+	s.attempts = append(s.attempts, Attempt{Family: s.family, Status: StatusMalformed, Defects: []Defect{defect},
+		Span: Span{at, end}, Raw: clipRaw(s.text[at:end])})
+}
+
+// unknownCall finds a declared name where only a call would put it: as a tag,
+// as an attribute, or behind the word of an agent's protocol.
+func (s *scan) unknownCall() (at, end int, ok bool) {
+	from := s.begin
+	if n := len(s.reasoning); n > 0 {
+		from = s.reasoning[n-1].End
+	}
+	at = s.end
+	for name := range s.reader.declared {
+		for _, shape := range [...]string{"<" + name + ">", "<" + name + " ", "<" + name + "/>", "<|" + name + "|>", `name="` + name + `"`, "name='" + name + "'"} {
+			if i := s.index(shape, from); i >= 0 && !s.isDocumented(i) {
+				at = min(at, i)
+			}
+		}
+		for _, word := range [...]string{"Action: ", "Tool: ", "Function: ", "Tool call: ", "Tool Call: ", "Call: "} {
+			i := s.index(word+name, from)
+			if i >= 0 && (i == from || s.text[i-1] == '\n') && !s.isDocumented(i) {
+				at = min(at, i)
+			}
+		}
+	}
+	return at, s.end, at < s.end
+}
+
+// isDocumented reports whether an offset lies in a fence with prose around it.
+func (s *scan) isDocumented(at int) bool {
+	for _, span := range s.documented {
+		if at >= span.Start && at < span.End {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,14 @@
+package parse
+
+// Command (Cohere, also North): a list between two tokens, with key names of
+// its own,
+//
+//	<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {"a": 1}}]<|END_ACTION|>
+func commandForm() form {
+	return form{opens: tokenSet(pipeStartAction), read: (*scan).command}
+}
+
+func (s *scan) command(m mark) bool {
+	return s.payload(wrapper{at: m.at, body: m.end, closer: m.closer, list: true,
+		style: style{nameKey: "tool_name", native: ",tool_call_id,", tagged: true}})
+}

@@ -1,0 +1,10 @@
+package parse
+
+// DeepSeek V3.1: the same tokens as before, without type word and fence,
+//
+//	<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
+func deepSeekV31Form() form {
+	return form{opens: tokenSet(deepSeekCalls, deepSeekCall, kimiCall), read: (*scan).deepSeekV31}
+}
+
+func (s *scan) deepSeekV31(m mark) bool { return s.deepSeek(m, false) }

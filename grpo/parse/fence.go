@@ -1,0 +1,94 @@
+package parse
+
+import "strings"
+
+// fence deals with a fence of code. One that is the whole content is
+// unwrapped; one with prose around it is documentation, whatever it holds.
+func (s *scan) fence(m mark) {
+	s.pos = m.end
+	line := strings.IndexByte(s.text[m.end:s.end], '\n')
+	if line < 0 {
+		return
+	}
+	inside := m.end + line + 1
+	closer := s.find("\n```", inside-1)
+	whole := s.onlyFences() && s.nothingShown(m.at)
+	switch {
+	case closer < 0:
+		if whole {
+			s.unwrap(m.at, inside, s.end, s.end)
+		}
+	case whole && s.endsOrFence(closer+4):
+		if !s.unwrap(m.at, inside, max(inside, closer), closer+4) {
+			s.pos = closer + 4
+		}
+	case !s.hidesReasoningCloser(inside, closer):
+		s.pos = closer + 4
+		s.documented = append(s.documented, Span{inside, closer})
+	}
+}
+
+// onlyFences reports whether all attempts so far stood in fences.
+func (s *scan) onlyFences() bool {
+	for i := range s.attempts {
+		if !s.attempts[i].Has(DefectCodeFence) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scan) endsOrFence(at int) bool {
+	at = s.skipBlanks(at)
+	return s.ends(at) || s.hasAt(at, "```")
+}
+
+// hidesReasoningCloser reports a closer of reasoning inside the fence: the
+// fence then belongs to reasoning that the prompt opened.
+func (s *scan) hidesReasoningCloser(at, end int) bool {
+	if s.reasoned {
+		return false
+	}
+	for _, closer := range [...]string{"</think>", "</thinking>", "</thought>", "[/THINK]", "<|END_THINKING|>"} {
+		if c := s.find(closer, at); c >= 0 && c < end {
+			return true
+		}
+	}
+	return false
+}
+
+// unwrap reads text[inside:end] as if it were the content. It answers false,
+// having done nothing, when there is no attempt in it.
+func (s *scan) unwrap(at, inside, end, after int) bool {
+	saved := *s
+	s.begin, s.end, s.found = inside, end, nil
+	s.pos, s.shown, s.tryStart, s.attempts = inside, inside, true, nil
+	s.loop()
+	if len(s.attempts) == 0 {
+		*s = saved
+		return false
+	}
+	for i := range s.attempts {
+		if a := &s.attempts[i]; a.Status == StatusOK {
+			a.Defects = fenced(a.Defects)
+		}
+	}
+	s.attempts[0].Span.Start = at
+	s.attempts[len(s.attempts)-1].Span.End = after
+	s.attempts = append(saved.attempts, s.attempts...)
+	s.begin, s.end, s.found, s.stopped = saved.begin, saved.end, saved.found, saved.stopped
+	s.segments, s.pos, s.shown = saved.segments, after, after
+	s.afterCall = len(s.segments)
+	return true
+}
+
+// fenced replaces "no wrapper" by "a fence", which is the wrapper there is.
+func fenced(defects []Defect) []Defect {
+	out := make([]Defect, 0, len(defects)+1)
+	for _, d := range defects {
+		if d != DefectMissingWrapper {
+			out = append(out, d)
+		}
+	}
+	return append(out, DefectCodeFence)
+}

@@ -1,0 +1,10 @@
+package parse
+
+// FunctionGemma: like Gemma 4 with other tokens,
+//
+//	<start_function_call>call:f{a:<escape>text<escape>,b:2}<end_function_call>
+func functionGemmaForm() form {
+	return form{opens: tokenSet(gemmaFunctionCall), read: (*scan).functionGemma}
+}
+
+func (s *scan) functionGemma(m mark) bool { return s.gemma(m, "<escape>") }

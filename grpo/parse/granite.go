@@ -1,0 +1,21 @@
+package parse
+
+// Granite 3: a token and a list,
+//
+//	<|tool_call|>[{"name": "f", "arguments": {"a": 1}}]
+//
+// and <tool_call>[…] in 3.1. Granite 4 uses the hermes envelope.
+func graniteForm() form {
+	return form{opens: tokenSet(pipeToolCall, tagToolCall), read: (*scan).granite}
+}
+
+func (s *scan) granite(m mark) bool {
+	w := wrapper{at: m.at, body: m.end, list: true, style: style{tagged: true}}
+	if m.token == tagToolCall {
+		w.one, w.closer = true, m.closer
+		if s.hasAt(s.skipBlanks(m.end), "[") && s.find(m.closer, m.end) < 0 {
+			w.closer = ""
+		}
+	}
+	return s.payload(w)
+}

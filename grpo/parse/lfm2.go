@@ -1,0 +1,10 @@
+package parse
+
+// LFM2: the pythonic list between two tokens,
+//
+//	<|tool_call_start|>[f(a=1), g()]<|tool_call_end|>
+//
+// Prose may stand on either side; the model's own template shows it behind.
+func lfm2Form() form {
+	return form{opens: tokenSet(pipeToolCallStart), read: (*scan).callsBetween, calls: true, proseAfter: true}
+}

@@ -1,0 +1,73 @@
+package parse
+
+// Llama 3.1 to 3.3: the content begins with
+//
+//	{"name": "f", "parameters": {"a": 1}}
+//
+// or with <|python_tag|> and such objects joined by semicolons.
+func llama3JSONForm() form {
+	return form{opens: tokenSet(pipePythonTag), read: (*scan).pythonTag, start: (*scan).llamaStart}
+}
+
+func llamaStyle(tagged bool) style {
+	return style{native: ",type,", tagged: tagged}
+}
+
+func (s *scan) pythonTag(m mark) bool {
+	at := s.skipBlanks(m.end)
+	if !s.hasAt(at, "{") {
+		return s.payload(wrapper{at: m.at, body: m.end, one: true, style: llamaStyle(true)})
+	}
+	return s.joined(m.at, at, llamaStyle(true))
+}
+
+// llamaStart reads objects where the content begins.
+func (s *scan) llamaStart(at int) bool {
+	if !s.hasAt(at, "{") {
+		return false
+	}
+	members, _, _, failure := s.decode(at)
+	if failure != nil {
+		if !s.startsCall(at) {
+			return false
+		}
+		s.broken(at, at, "", failure)
+		return true
+	}
+	p := llamaStyle(false).sort(members)
+	if !s.isCall(p) && !s.isNameOnly(p) {
+		return s.bareObject(at)
+	}
+	return s.joined(at, at, llamaStyle(false))
+}
+
+// joined reads objects with semicolons between them.
+func (s *scan) joined(start, at int, st style) bool {
+	for {
+		a, failure := s.object(at, st)
+		if failure != nil {
+			s.broken(start, at, "", failure)
+			return true
+		}
+		a.Span.Start = min(a.Span.Start, start)
+		s.add(a)
+		end := s.strayClosers(a.Span.End, "")
+		s.consume(at, end)
+		s.afterCall = len(s.segments)
+		next := s.skipBlanks(end)
+		semicolon := s.hasAt(next, ";")
+		if semicolon {
+			next = s.skipBlanks(next + 1)
+		}
+		if !s.hasAt(next, "{") || len(s.attempts) >= s.reader.Limits.Attempts {
+			return true
+		}
+		if !semicolon {
+			if members, _, _, failure := s.decode(next); failure != nil || !s.isCall(st.sort(members)) {
+				return true
+			}
+			s.mark(len(s.attempts)-1, DefectSeparator)
+		}
+		start, at = next, next
+	}
+}

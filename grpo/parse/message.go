@@ -1,0 +1,213 @@
+package parse
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolgym/internal/strictjson"
+	"toolgym/tools"
+)
+
+// message is what a server answered, put together from whichever shape it
+// came in.
+type message struct {
+	content   strings.Builder
+	reasoning strings.Builder
+	calls     []toolCall
+	finish    string
+	generated json.Number // tokens that the server says it generated
+	failure   string      // the message of an error body
+	failed    bool
+}
+
+// toolCall is one entry of tool_calls.
+type toolCall struct {
+	id, name  string
+	arguments any // an object, a string that holds one, or nil
+	raw       string
+	span      Span
+}
+
+// readMessage reads a server's body: a chat message, alone or within Ollama's or
+// OpenAI's answer, or an error.
+func (r *Reader) readMessage(in Input) (Reading, error) {
+	members, _, err := strictjson.Defaults().Object(string(in.Message))
+	if err != nil {
+		return Reading{}, &tools.Error{Code: tools.Invalid, Where: "/message", Message: "the message is no JSON object: " + err.Error(), Want: "a chat message, or an error body"}
+	}
+	var m message
+	m.read(string(in.Message), 0, members)
+	return r.readAnswer(&m, in), nil
+}
+
+// read takes over what the members of a body say; base is the body's offset
+// in the text.
+func (m *message) read(text string, base int, members []strictjson.Member) {
+	for _, member := range members {
+		switch value := member.Value.(type) {
+		case string:
+			m.readText(member.Key, value)
+		case json.Number:
+			if member.Key == "eval_count" || member.Key == "completion_tokens" {
+				m.generated = value
+			}
+		case map[string]any:
+			m.readObject(text, base, member, value)
+		case []any:
+			m.readList(text, base, member, value)
+		}
+	}
+}
+
+func (m *message) readText(key, value string) {
+	switch key {
+	case "content":
+		m.content.WriteString(value)
+	case "thinking", "reasoning", "reasoning_content":
+		m.reasoning.WriteString(value)
+	case "finish_reason", "done_reason":
+		m.finish = value
+	case "error":
+		m.failure, m.failed = value, true
+	}
+}
+
+func (m *message) readObject(text string, base int, member strictjson.Member, value map[string]any) {
+	switch member.Key {
+	case "message", "usage":
+		m.descend(text, base+member.Start)
+	case "error":
+		m.failed = true
+		if m.failure, _ = value["message"].(string); m.failure == "" {
+			m.failure = text[base+member.Start : base+member.End]
+		}
+	}
+}
+
+func (m *message) readList(text string, base int, member strictjson.Member, value []any) {
+	switch member.Key {
+	case "choices":
+		if len(value) > 0 {
+			m.descend(text, base+member.Start+strings.IndexByte(text[base+member.Start:], '{'))
+		}
+	case "content":
+		for _, part := range value {
+			if object, ok := part.(map[string]any); ok {
+				piece, _ := object["text"].(string)
+				m.content.WriteString(piece)
+			}
+		}
+	case "tool_calls":
+		m.readCalls(text, base+member.Start, value)
+	}
+}
+
+// descend reads the object at an offset of the text.
+func (m *message) descend(text string, at int) {
+	if at < 0 || at >= len(text) {
+		return
+	}
+	if members, _, err := strictjson.Defaults().Object(text[at:]); err == nil {
+		m.read(text, at, members)
+	}
+}
+
+// readCalls reads the list at an offset, whose entries' spans it finds by
+// decoding them again.
+func (m *message) readCalls(text string, at int, list []any) {
+	at++
+	for range list {
+		at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \n\r\t,"))
+		_, size, err := strictjson.Defaults().Prefix(text[at:])
+		if err != nil {
+			return
+		}
+		members, _, _ := strictjson.Defaults().Object(text[at : at+size])
+		m.calls = append(m.calls, newToolCall(text, at, size, members))
+		at += size
+	}
+}
+
+// newToolCall reads one entry: {"id","function":{"name","arguments"}}.
+func newToolCall(text string, at, size int, members []strictjson.Member) toolCall {
+	c := toolCall{span: Span{at, at + size}}
+	for _, member := range members {
+		switch member.Key {
+		case "id":
+			c.id, _ = member.Value.(string)
+		case "function":
+			from := at + member.Start
+			inner, _, _ := strictjson.Defaults().Object(text[from : at+member.End])
+			for _, part := range inner {
+				switch part.Key {
+				case "name":
+					c.name, _ = part.Value.(string)
+				case "arguments":
+					c.arguments, c.raw = part.Value, text[from+part.Start:from+part.End]
+				}
+			}
+		}
+	}
+	return c
+}
+
+// readAnswer reads what a server answered. Where structured calls exist, the
+// content is not scanned.
+func (r *Reader) readAnswer(m *message, in Input) Reading {
+	finish := in.FinishReason
+	if finish == "" {
+		finish = m.finish
+	}
+	if m.failed {
+		return r.readError(m.failure)
+	}
+	content := m.content.String()
+	if len(m.calls) == 0 {
+		reading := r.readContent(content, in.Family, finish)
+		reading.Reasoning = strings.TrimSpace(m.reasoning.String() + reading.Reasoning)
+		if m.lost() {
+			return lostOutput(reading, m.generated)
+		}
+		return reading
+	}
+	reading := Reading{Family: Structured, Content: strings.TrimSpace(content), Reasoning: strings.TrimSpace(m.reasoning.String())}
+	s := scan{reader: r, family: Structured, cutOff: finish == "length"}
+	for i, c := range m.calls {
+		if i == r.Limits.Attempts {
+			s.attempts = append(s.attempts, Attempt{Family: Structured, Status: StatusMalformed, Defects: []Defect{DefectTooMany}})
+			break
+		}
+		s.attempts = append(s.attempts, s.structured(c))
+	}
+	reading.Attempts = s.attempts
+	r.judge(&reading)
+	return reading
+}
+
+// readContent reads a message without structured calls. Calls found by auto are
+// at best envelope; a declared family says that the server leaves calls in the
+// text.
+func (r *Reader) readContent(content string, family Family, finish string) Reading {
+	if family == "" || family == Auto || family == Structured {
+		reading := r.readText(content, Structured, finish)
+		if reading.Family == Auto {
+			reading.Family = Structured
+		}
+		return reading
+	}
+	return r.readText(content, family, finish)
+}
+
+// lost reports that the server generated tokens and gave none of them away. One
+// token is the end of an empty turn.
+func (m *message) lost() bool {
+	return m.content.Len() == 0 && m.reasoning.Len() == 0 && m.generated != "" && m.generated != "0" && m.generated != "1"
+}
+
+func lostOutput(reading Reading, generated json.Number) Reading {
+	reading.Tier, reading.FormatOK = None, false
+	reading.Defects = with(reading.Defects, DefectLostOutput)
+	reading.Failure = &Failure{Kind: "serving", Reason: fmt.Sprintf("the server generated %s tokens and sent an empty message", generated)}
+	return reading
+}

@@ -1,0 +1,31 @@
+package parse
+
+// OLMo 3: call expressions, one a line,
+//
+//	<function_calls>
+//	f(a=1)
+//	g()
+//	</function_calls>
+func olmo3Form() form {
+	return form{opens: tokenSet(tagFunctionCalls), read: (*scan).olmo3, calls: true}
+}
+
+func (s *scan) olmo3(m mark) bool {
+	at := s.skipBlanks(m.end)
+	first := len(s.attempts)
+	var end int
+	var ok bool
+	switch {
+	case s.expressionName(at) != "":
+		end, ok = s.callLines(m.at, at, m.closer)
+	case s.startsCalls(at):
+		end, ok = s.callList(m.at, at, m.closer)
+		s.mark(first, DefectArrayInTag)
+	default:
+		return false
+	}
+	if ok {
+		s.closeWrapper(end, m.closer)
+	}
+	return true
+}

@@ -1,0 +1,259 @@
+package parse
+
+import "strings"
+
+// scan is one pass over a completion's text. Everything stands in the original
+// text at its original place, so that spans need no translation.
+type scan struct {
+	reader *Reader
+	text   string
+	family Family // Auto until a form was recognised
+	cutOff bool   // the token limit ended the generation
+
+	begin int // the scan looks at text[begin:end]
+	end   int
+	pos   int // everything before it is dealt with
+
+	shown      int    // content up to here is in segments
+	segments   []Span // the visible text
+	reasoning  []Span
+	documented []Span // fences of code with prose around them
+	attempts   []Attempt
+	afterCall  int // segments before this one precede the last call
+
+	defects   []Defect // of the completion
+	inContent bool     // structured: calls do not belong here
+	reasoned  bool     // reasoning was cut already
+	stopped   bool
+	spent     int // bytes that decoders have looked at
+	found     []search
+	tryStart  bool // the position is where the content starts
+	asked     Family
+}
+
+// run reads the text from left to right: whatever starts first decides.
+func (s *scan) run() {
+	s.end = len(trimTurnEnd(s.text))
+	s.asked = s.family
+	s.tryStart = true
+	s.loop()
+	if len(s.attempts) == 0 && !s.stopped {
+		s.lastResort()
+	}
+	s.lookBehind()
+}
+
+func (s *scan) loop() {
+	for !s.stopped {
+		if s.tryStart {
+			s.tryStart = false
+			if s.start() {
+				continue
+			}
+		}
+		m, ok := s.nextMark(s.pos)
+		if !ok {
+			break
+		}
+		s.take(m)
+	}
+	if !s.stopped {
+		s.show(s.end)
+	}
+}
+
+// take deals with one marker, and leaves the position behind it at least.
+func (s *scan) take(m mark) {
+	switch m.kind {
+	case reasoningOpen:
+		s.cutReasoning(m)
+	case reasoningClose:
+		s.cutPrefilled(m)
+	case toolResult:
+		s.show(m.at)
+		s.pos, s.shown, s.stopped = s.end, s.end, true
+		s.defects = with(s.defects, DefectFabricated)
+	case codeFence:
+		s.fence(m)
+	case opener:
+		if before := s.pos; !s.open(m) {
+			s.pos = max(m.end, before)
+		}
+	}
+}
+
+// open reads the attempt that an opener starts; false means that the opener
+// is text.
+func (s *scan) open(m mark) bool {
+	if !s.afford() {
+		return true
+	}
+	family := s.family
+	if family == Auto {
+		family = s.sniff(m)
+	}
+	count := len(s.attempts)
+	ok := false
+	if form := formOf(family); form.read != nil && form.opens.has(m.token) {
+		ok = form.read(s, m)
+	}
+	if !ok {
+		s.attempts = s.attempts[:count]
+		ok = s.foreign(m)
+	}
+	if ok && s.family == Auto && len(s.attempts) > count {
+		s.family = family
+	}
+	return ok
+}
+
+// afford ends the reading where the limits are reached.
+func (s *scan) afford() bool {
+	switch {
+	case len(s.attempts) >= s.reader.Limits.Attempts:
+		s.lose(s.pos, s.end, StatusMalformed, DefectTooMany)
+	case s.spent > s.allowance():
+		s.lose(s.pos, s.end, StatusMalformed, DefectTooLarge)
+	default:
+		return true
+	}
+	s.pos, s.shown, s.stopped = s.end, s.end, true
+	return false
+}
+
+// allowance is the number of bytes that decoders may look at: enough for any
+// honest text, and a bound for one that makes every attempt look far ahead.
+func (s *scan) allowance() int { return 16*(s.end-s.begin) + 1<<16 }
+
+// nothingShown reports whether no visible text stands before an offset.
+func (s *scan) nothingShown(before int) bool {
+	for _, segment := range s.segments {
+		if !s.blank(segment.Start, segment.End) {
+			return false
+		}
+	}
+	return s.blank(s.shown, before)
+}
+
+// ends reports whether the content ends at an offset: with the text, or with a
+// result that the model made up.
+func (s *scan) ends(at int) bool {
+	at = s.skipBlanks(at)
+	if at >= s.end {
+		return true
+	}
+	m, ok := s.nextMark(at)
+	return ok && m.at == at && m.kind == toolResult
+}
+
+// show adds the text up to an offset to the visible content.
+func (s *scan) show(until int) {
+	if until > s.shown {
+		s.segments = append(s.segments, Span{s.shown, until})
+	}
+	s.shown = max(s.shown, until)
+}
+
+// consume takes text[at:end] out of the content.
+func (s *scan) consume(at, end int) {
+	s.show(at)
+	s.shown, s.pos = max(s.shown, end), max(s.pos, end)
+}
+
+// add keeps an attempt. Its span is consumed.
+func (s *scan) add(a Attempt) {
+	if a.Status == "" {
+		a.Status = StatusOK
+	}
+	if a.Family == "" {
+		a.Family = s.family
+	}
+	s.consume(a.Span.Start, a.Span.End)
+	s.attempts = append(s.attempts, a)
+	s.afterCall = len(s.segments)
+}
+
+// lose keeps an attempt that can not count.
+func (s *scan) lose(at, end int, status Status, defects ...Defect) {
+	s.add(Attempt{Span: Span{at, end}, Status: status, Defects: defects, Raw: clipRaw(s.text[at:end])})
+}
+
+// clipRaw bounds what a lost attempt quotes of a hostile text.
+func clipRaw(raw string) string {
+	const most = 64 << 10
+	if len(raw) <= most {
+		return raw
+	}
+	return raw[:most]
+}
+
+// mark gives the attempts from an index on more defects.
+func (s *scan) mark(from int, defects ...Defect) {
+	for i := from; i < len(s.attempts); i++ {
+		s.attempts[i].Defects = with(s.attempts[i].Defects, defects...)
+	}
+}
+
+func (s *scan) skipBlanks(at int) int {
+	for at < s.end && isBlank(s.text[at]) {
+		at++
+	}
+	return at
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// hasAt reports whether a word stands at an offset of the text.
+func (s *scan) hasAt(at int, word string) bool {
+	return at <= s.end && strings.HasPrefix(s.text[at:s.end], word)
+}
+
+// blank reports whether nothing visible stands in text[at:end].
+func (s *scan) blank(at, end int) bool {
+	for ; at < end; at++ {
+		if !isBlank(s.text[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxHeader bounds what may stand between an opener and a call's arguments.
+const maxHeader = 512
+
+func (s *scan) isDeclared(name string) bool { return s.reader.isDeclared(name) }
+
+// search remembers where a word was found, so that looking for it again and
+// again takes linear time in all.
+type search struct {
+	word     string
+	from, at int
+}
+
+// find returns the offset of the first occurrence of a word at or after from,
+// or -1.
+func (s *scan) find(word string, from int) int {
+	if from > s.end {
+		return -1
+	}
+	for i := range s.found {
+		f := &s.found[i]
+		if f.word != word {
+			continue
+		}
+		if from < f.from || f.at >= 0 && f.at < from {
+			f.from, f.at = from, s.index(word, from)
+		}
+		return f.at
+	}
+	at := s.index(word, from)
+	s.found = append(s.found, search{word, from, at})
+	return at
+}
+
+func (s *scan) index(word string, from int) int {
+	if i := strings.Index(s.text[from:s.end], word); i >= 0 {
+		return from + i
+	}
+	return -1
+}

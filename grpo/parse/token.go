@@ -1,0 +1,229 @@
+package parse
+
+import "strings"
+
+// barMark recognises special tokens, <|word|> and DeepSeek's <｜word｜>.
+func barMark(text string) (mark, int) {
+	if m, size := deepSeekMark(text); size > 0 {
+		return m, size
+	}
+	if !strings.HasPrefix(text, "<|") {
+		return mark{}, 0
+	}
+	if m, size := gemmaMark(text); size > 0 {
+		return m, size
+	}
+	end := strings.Index(text[:min(len(text), 64)], "|>")
+	if end < 0 {
+		return mark{}, 0
+	}
+	m := specialMark(text[2:end], text[end+2:])
+	if m.kind == 0 {
+		return mark{}, 0
+	}
+	return m, end + 2
+}
+
+// specialMark is the marker of the special token <|word|>; rest follows it.
+func specialMark(word, rest string) mark {
+	m := mark{kind: opener, exact: true}
+	switch word {
+	case "python_tag":
+		m.token = pipePythonTag
+	case "python_start":
+		m.token, m.closer = pipePythonStart, "<|python_end|>"
+	case "tool_call_start":
+		m.token, m.closer = pipeToolCallStart, "<|tool_call_end|>"
+	case "tool_call":
+		m.token = pipeToolCall
+	case "START_ACTION":
+		m.token, m.closer = pipeStartAction, "<|END_ACTION|>"
+	case "tool_calls_section_begin", "tool_call_section_begin":
+		m.token, m.exact = kimiSection, word == "tool_calls_section_begin"
+	case "tool_call_begin":
+		m.token = kimiCall
+	case "tool_calls", "function_call", "function_calls":
+		m.token = alias
+	case "channel":
+		m.token = harmonyChannel
+	case "start":
+		m.token = harmonyStart
+	default:
+		return reasonOrResult(word, rest)
+	}
+	return m
+}
+
+// reasonOrResult is the marker of a special token that does not start a call.
+func reasonOrResult(word, rest string) mark {
+	role := func(names ...string) mark {
+		for _, name := range names {
+			if strings.HasPrefix(rest, name) {
+				return mark{kind: toolResult}
+			}
+		}
+		return mark{}
+	}
+	switch word {
+	case "START_THINKING":
+		return mark{kind: reasoningOpen, closer: "<|END_THINKING|>"}
+	case "END_THINKING":
+		return mark{kind: reasoningClose}
+	case "tool", "tool_response", "tool_result", "tool_results", "tool_outputs", "observation", "START_TOOL_RESULT", "tool_response_start":
+		return mark{kind: toolResult}
+	case "im_start":
+		return role("tool")
+	case "im_system":
+		return role("tool", "functions.")
+	case "start_of_role":
+		return role("tool", "tool_response")
+	case "start_header_id", "header_start":
+		return role("ipython", "tool")
+	}
+	return mark{}
+}
+
+// gemmaMark recognises Gemma 4's tokens, whose bars stand on one side.
+func gemmaMark(text string) (mark, int) {
+	switch {
+	case strings.HasPrefix(text, "<|tool_call>"):
+		return mark{kind: opener, token: gemmaToolCall, exact: true, closer: "<tool_call|>"}, len("<|tool_call>")
+	case strings.HasPrefix(text, "<|tool_response>"):
+		return mark{kind: toolResult}, len("<|tool_response>")
+	}
+	return mark{}, 0
+}
+
+// deepSeekMark recognises DeepSeek's openers and results, in their own
+// characters or with ASCII bars and underscores.
+func deepSeekMark(text string) (mark, int) {
+	word, size, exact := deepSeekToken(text)
+	m := mark{kind: opener, exact: exact}
+	switch word {
+	case "tool calls begin":
+		m.token = deepSeekCalls
+	case "tool call begin":
+		m.token = deepSeekCall
+		if !exact && !strings.ContainsAny(text[:size], "▁｜") {
+			return mark{}, 0 // <|tool_call_begin|> is Kimi's
+		}
+	case "tool outputs begin", "tool output begin":
+		return mark{kind: toolResult}, size
+	default:
+		return dsmlMark(text)
+	}
+	return m, size
+}
+
+const (
+	fullBar  = "｜"
+	lowBlock = "▁"
+)
+
+// bar returns the size of a bar at the start of the text, 0 if there is none.
+func bar(text string) (size int, exact bool) {
+	switch {
+	case strings.HasPrefix(text, fullBar):
+		return len(fullBar), true
+	case strings.HasPrefix(text, "|"):
+		return 1, false
+	}
+	return 0, false
+}
+
+// deepSeekToken reads <｜word▁word▁word｜> and returns its words.
+func deepSeekToken(text string) (words string, size int, exact bool) {
+	if !strings.HasPrefix(text, "<") {
+		return "", 0, false
+	}
+	open, exact := bar(text[1:])
+	if open == 0 {
+		return "", 0, false
+	}
+	limit := min(len(text), 64)
+	end := strings.IndexByte(text[:limit], '>')
+	if end < 0 {
+		return "", 0, false
+	}
+	inner := text[1+open : end]
+	body, full := strings.CutSuffix(inner, fullBar)
+	if !full {
+		var ascii bool
+		if body, ascii = strings.CutSuffix(inner, "|"); !ascii {
+			return "", 0, false
+		}
+	}
+	if strings.Contains(body, "_") {
+		body, exact = strings.ReplaceAll(body, "_", lowBlock), false
+	}
+	if !strings.HasPrefix(body, "tool") {
+		return "", 0, false
+	}
+	return strings.ReplaceAll(body, lowBlock, " "), end + 1, exact && full
+}
+
+// dsmlMark recognises DSML's blocks, <｜DSML｜tool_calls> and <｜DSML｜invoke.
+func dsmlMark(text string) (mark, int) {
+	name, size, exact := dsmlTag(text)
+	m := mark{kind: opener, exact: exact}
+	switch {
+	case name == "tool_calls" || name == "function_calls":
+		m.token, m.closer = dsmlCalls, name
+		if !strings.HasPrefix(text[size:], ">") {
+			return mark{}, 0
+		}
+		size++
+	case name == "invoke":
+		m.token = dsmlInvoke
+	default:
+		return mark{}, 0
+	}
+	return m, size
+}
+
+// dsmlTag reads <｜DSML｜name or </｜DSML｜name and returns the name, with a
+// slash in front for a closing tag.
+func dsmlTag(text string) (name string, size int, exact bool) {
+	at := 1
+	slash := ""
+	if strings.HasPrefix(text, "</") {
+		at, slash = 2, "/"
+	} else if !strings.HasPrefix(text, "<") {
+		return "", 0, false
+	}
+	first, exact := bar(text[at:])
+	if first == 0 || !strings.HasPrefix(text[at+first:], "DSML") {
+		return "", 0, false
+	}
+	at += first + len("DSML")
+	second, full := bar(text[at:])
+	if second == 0 {
+		return "", 0, false
+	}
+	at += second
+	end := at
+	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] == '_') {
+		end++
+	}
+	return slash + text[at:end], end, exact && full
+}
+
+// trimTurnEnd cuts the tokens that end a turn, as often as they stand there,
+// and the blanks behind the text. Trainers decode with special tokens kept.
+func trimTurnEnd(text string) string {
+	for {
+		text = strings.TrimRight(text, " \n\r\t")
+		rest := text
+		for _, token := range [...]string{
+			"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "</s>", "<|endoftext|>", "<|eot|>", "<|eom|>", "<|end_of_text|>",
+			"<end_of_turn>", "<turn|>", "<eos>", "<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|return|>",
+			"<|user|>", "<|observation|>", "<|tool_response>", "<start_function_response>",
+		} {
+			rest = strings.TrimSuffix(rest, token)
+		}
+		if rest == text {
+			return text
+		}
+		text = rest
+	}
+}
