@@ -28,6 +28,7 @@ func mayImport() map[string][]string {
 		"grpo/eval":           {"grpo/rollout"},
 		"policy/...":          {},
 		"policy":              {"policy/...", "tools/...", "grpo"},
+		"policy/bench":        {"policy"},
 		"policy/skill":        {"policy"},
 		"api/client":          {"tools", "grpo"},
 		"plugin":              {"grpo/eval", "policy", "api/client"},
