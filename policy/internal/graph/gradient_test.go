@@ -18,7 +18,7 @@ const start = 10
 // contexts and episodes differ in length.
 func mixed[F vector.Float](t *testing.T, k vector.Arithmetic[F], pool network.Pool, o update.Objective) (*Graph[F], *network.Params[F]) {
 	t.Helper()
-	size := network.Size{Batch: 5, Steps: 4, Context: 6}
+	size := network.Size{Batch: 5, Steps: 4, Context: 8} // two tokens of it are padding in all samples
 	rng := rand.New(rand.NewPCG(7, uint64(pool)))
 	p := network.NewParams[F](network.Dims{Vocabulary: 18, Hidden: 6, Stages: 3, Start: start, Pool: pool})
 	p.Draw(rng)
@@ -75,12 +75,12 @@ func pools() map[string]network.Pool {
 	return map[string]network.Pool{"batch": network.Batch, "own": network.Own, "ordered": network.Ordered}
 }
 
-// surrogate is the loss as the gradient sees it: advantages are constants, and
-// so are the critic's targets. They are taken from values, those of the point
-// where the gradient was taken.
-func surrogate(t *testing.T, g *Graph[float64], values []float64) float64 {
+// frozen is the loss as the gradient sees it: advantages and the critic's
+// targets are constants, made from values, those of the point where the
+// gradient was taken.
+func frozen(t *testing.T, g *Graph[float64], values []float64) float64 {
 	t.Helper()
-	if err := g.Loss.Compute(g.Forward.Logits, values); err != nil { // for the advantages: dLogP and DValues do not move with the logits
+	if err := g.Loss.Compute(g.Forward.Logits, values); err != nil {
 		t.Fatal(err)
 	}
 	f, o := g.Loss.Figures, g.Loss.Objective
@@ -90,9 +90,7 @@ func surrogate(t *testing.T, g *Graph[float64], values []float64) float64 {
 	loss := f.PolicyLoss - o.Entropy*f.Entropy
 	now := g.Forward.Value()
 	for i, d := range g.Loss.DValues {
-		// value loss is quadratic with target values[i] − d ÷ curvature; its
-		// gradient at values is d, which is all that is compared.
-		loss += d * (now[i] - values[i])
+		loss += d * (now[i] - values[i]) // the value loss, linear at values: DValues was taken there
 	}
 	return loss
 }
@@ -113,7 +111,7 @@ func TestGradientsEqualFiniteDifferences(t *testing.T) {
 					p.Flat[i] = x
 					g.Forward.Prepare()
 					g.Forward.Follow(actions)
-					return surrogate(t, g, values)
+					return frozen(t, g, values)
 				}
 				const h = 1e-5
 				for i, x := range p.Flat {
@@ -134,7 +132,7 @@ func TestActingEqualsGraph(t *testing.T) {
 			if err := g.Run(); err != nil {
 				t.Fatal(err)
 			}
-			f := network.NewForward[float32](vector.Portable[float32]{}, p, network.Size{Batch: 5, Steps: 4, Context: 6})
+			f := network.NewForward[float32](vector.Portable[float32]{}, p, network.Size{Batch: 5, Steps: 4, Context: 8})
 			copy(f.Contexts, g.Forward.Contexts)
 			copy(f.Stages, g.Forward.Stages)
 			f.Prepare()

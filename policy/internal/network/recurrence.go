@@ -53,6 +53,10 @@ func (r *Recurrence[F]) Outputs() []F { return r.H[r.batch*r.d:] }
 // Step computes the states after step t from those before it and its tokens.
 func (r *Recurrence[F]) Step(t int) {
 	d := r.d
+	if r.idle(t) {
+		copy(r.State(t+1), r.State(t))
+		return
+	}
 	r.k.Gemm(vector.Product{M: r.batch, N: 3 * d, K: d}, r.State(t), r.across, 0, r.rec)
 	for b := range r.batch {
 		i := t*r.batch + b
@@ -70,6 +74,17 @@ func (r *Recurrence[F]) Step(t int) {
 }
 
 func (r *Recurrence[F]) row(x []F, i int) []F { return x[i*r.d : (i+1)*r.d] }
+
+// idle says whether nothing enters at a step, as at the end of contexts that
+// are all shorter than there is room for.
+func (r *Recurrence[F]) idle(t int) bool {
+	for _, token := range r.Tokens[t*r.batch : (t+1)*r.batch] {
+		if token >= 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // Run makes all steps.
 func (r *Recurrence[F]) Run() {

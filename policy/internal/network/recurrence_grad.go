@@ -27,7 +27,16 @@ func (r *Recurrence[F]) Grad(weightHH, dOut []F, grad RecurrenceGrad[F]) {
 		r.stepGrad(t, weightHH, grad.Table)
 	}
 	copy(grad.H0, r.dH)
-	rows := r.steps * r.batch
+	r.weightGrad(grad)
+}
+
+// weightGrad sums over all steps up to the last at which something entered.
+func (r *Recurrence[F]) weightGrad(grad RecurrenceGrad[F]) {
+	steps := r.steps
+	for steps > 1 && r.idle(steps-1) {
+		steps--
+	}
+	rows := steps * r.batch
 	r.k.Gemm(vector.Product{TransA: true, M: 3 * r.d, N: r.d, K: rows}, r.dRec, r.H, 0, grad.WeightHH)
 	clear(grad.BiasHH)
 	for i := range rows {
@@ -49,6 +58,10 @@ func (r *Recurrence[F]) allocateGrad() {
 // states before it, and adds the inputs' to their rows of dTable.
 func (r *Recurrence[F]) stepGrad(t int, weightHH, dTable []F) {
 	d := r.d
+	if r.idle(t) {
+		clear(r.dRec[t*r.batch*3*d : (t+1)*r.batch*3*d])
+		return
+	}
 	for b := range r.batch {
 		i := t*r.batch + b
 		dRec := r.dRec[i*3*d : (i+1)*3*d]

@@ -7,7 +7,7 @@
 //   - [Portable] is plain Go over gonum's BLAS. It works on every machine and in
 //     both precisions; float64 serves the tests.
 //   - [Fastest] picks AVX2 and FMA kernels for float32 where the processor has
-//     them, and Portable elsewhere.
+//     them, and Portable elsewhere. Matrix products use AVX-512 where they can.
 //
 // The kernels are Go assembly, written by the generator in folder gen with
 // mmcloughlin/avo; "go generate" makes kernels_amd64.s and its stubs anew. Each

@@ -4,35 +4,117 @@
 
 package vector
 
-// tile1x16 sets (or, with sum, increases) a tile of c by the product of 1 rows of a with 16 columns of b. Strides are in bytes.
+// tile1x16 sets (or, with sum, increases) a tile of c by the product of 1 rows of a with 16 columns of b, by AVX2. Strides are in bytes.
+//
+//go:noescape
 func tile1x16(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
 
-// tile2x16 sets (or, with sum, increases) a tile of c by the product of 2 rows of a with 16 columns of b. Strides are in bytes.
+// tile2x16 sets (or, with sum, increases) a tile of c by the product of 2 rows of a with 16 columns of b, by AVX2. Strides are in bytes.
+//
+//go:noescape
 func tile2x16(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
 
-// tile3x16 sets (or, with sum, increases) a tile of c by the product of 3 rows of a with 16 columns of b. Strides are in bytes.
+// tile3x16 sets (or, with sum, increases) a tile of c by the product of 3 rows of a with 16 columns of b, by AVX2. Strides are in bytes.
+//
+//go:noescape
 func tile3x16(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
 
-// tile4x16 sets (or, with sum, increases) a tile of c by the product of 4 rows of a with 16 columns of b. Strides are in bytes.
+// tile4x16 sets (or, with sum, increases) a tile of c by the product of 4 rows of a with 16 columns of b, by AVX2. Strides are in bytes.
+//
+//go:noescape
 func tile4x16(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
 
-// tile5x16 sets (or, with sum, increases) a tile of c by the product of 5 rows of a with 16 columns of b. Strides are in bytes.
+// tile5x16 sets (or, with sum, increases) a tile of c by the product of 5 rows of a with 16 columns of b, by AVX2. Strides are in bytes.
+//
+//go:noescape
 func tile5x16(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
 
-// tile6x16 sets (or, with sum, increases) a tile of c by the product of 6 rows of a with 16 columns of b. Strides are in bytes.
+// tile6x16 sets (or, with sum, increases) a tile of c by the product of 6 rows of a with 16 columns of b, by AVX2. Strides are in bytes.
+//
+//go:noescape
 func tile6x16(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
 
+// tile1x32 sets (or, with sum, increases) a tile of c by the product of 1 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile1x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile2x32 sets (or, with sum, increases) a tile of c by the product of 2 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile2x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile3x32 sets (or, with sum, increases) a tile of c by the product of 3 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile3x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile4x32 sets (or, with sum, increases) a tile of c by the product of 4 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile4x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile5x32 sets (or, with sum, increases) a tile of c by the product of 5 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile5x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile6x32 sets (or, with sum, increases) a tile of c by the product of 6 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile6x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile7x32 sets (or, with sum, increases) a tile of c by the product of 7 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile7x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile8x32 sets (or, with sum, increases) a tile of c by the product of 8 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile8x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile9x32 sets (or, with sum, increases) a tile of c by the product of 9 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile9x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile10x32 sets (or, with sum, increases) a tile of c by the product of 10 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile10x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile11x32 sets (or, with sum, increases) a tile of c by the product of 11 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile11x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// tile12x32 sets (or, with sum, increases) a tile of c by the product of 12 rows of a with 32 columns of b, by AVX-512. Strides are in bytes.
+//
+//go:noescape
+func tile12x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
 // exp8 sets dst to the exponentials of src; n is a positive multiple of 8.
+//
+//go:noescape
 func exp8(n int, dst *float32, src *float32)
 
 // cell8 computes the first n values of one row of a GRU step; n is a positive multiple of 8, d the width of a gate.
+//
+//go:noescape
 func cell8(n int, d int, in *float32, rec *float32, bias *float32, h *float32, r *float32, z *float32, cand *float32, hidden *float32, out *float32)
 
 // cellGrad8 computes the first n values of one row of the gradient of a GRU step; dh becomes the part that reaches h through z.
+//
+//go:noescape
 func cellGrad8(n int, d int, dh *float32, h *float32, r *float32, z *float32, cand *float32, hidden *float32, dRec *float32, dCand *float32)
 
 // add8 adds src to dst; n is a positive multiple of 8.
+//
+//go:noescape
 func add8(n int, dst *float32, src *float32)
 
 // adam8 makes one step of Adam over n values, a positive multiple of 8: the gradient is scaled first.
+//
+//go:noescape
 func adam8(n int, value *float32, grad *float32, mean *float32, square *float32, scale float32, keepMean float32, newMean float32, keepSquare float32, newSquare float32, rate float32, root float32, eps float32)

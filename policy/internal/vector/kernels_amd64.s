@@ -160,9 +160,9 @@ TEXT ·tile4x16(SB), NOSPLIT, $0-65
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   rowStride+16(FP), DX
-	MOVQ   colStride+24(FP), BX
-	LEAQ   (CX)(DX*2), SI
-	ADDQ   DX, SI
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   colStride+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bStride+40(FP), R8
 	VXORPS Y0, Y0, Y0
@@ -186,11 +186,11 @@ inner:
 	VBROADCASTSS (CX)(DX*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS (SI), Y10
+	VBROADCASTSS (BX), Y10
 	VFMADD231PS  Y10, Y8, Y6
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         BX, CX
-	ADDQ         BX, SI
+	ADDQ         SI, CX
+	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          inner
@@ -235,9 +235,9 @@ TEXT ·tile5x16(SB), NOSPLIT, $0-65
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   rowStride+16(FP), DX
-	MOVQ   colStride+24(FP), BX
-	LEAQ   (CX)(DX*2), SI
-	ADDQ   DX, SI
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   colStride+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bStride+40(FP), R8
 	VXORPS Y0, Y0, Y0
@@ -263,14 +263,14 @@ inner:
 	VBROADCASTSS (CX)(DX*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS (SI), Y12
+	VBROADCASTSS (BX), Y12
 	VFMADD231PS  Y12, Y10, Y6
 	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS (SI)(DX*1), Y12
+	VBROADCASTSS (BX)(DX*1), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
-	ADDQ         BX, CX
-	ADDQ         BX, SI
+	ADDQ         SI, CX
+	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          inner
@@ -321,9 +321,9 @@ TEXT ·tile6x16(SB), NOSPLIT, $0-65
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   rowStride+16(FP), DX
-	MOVQ   colStride+24(FP), BX
-	LEAQ   (CX)(DX*2), SI
-	ADDQ   DX, SI
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   colStride+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bStride+40(FP), R8
 	VXORPS Y0, Y0, Y0
@@ -351,17 +351,17 @@ inner:
 	VBROADCASTSS (CX)(DX*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS (SI), Y14
+	VBROADCASTSS (BX), Y14
 	VFMADD231PS  Y14, Y12, Y6
 	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS (SI)(DX*1), Y14
+	VBROADCASTSS (BX)(DX*1), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS (SI)(DX*2), Y14
+	VBROADCASTSS (BX)(DX*2), Y14
 	VFMADD231PS  Y14, Y12, Y10
 	VFMADD231PS  Y14, Y13, Y11
-	ADDQ         BX, CX
-	ADDQ         BX, SI
+	ADDQ         SI, CX
+	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          inner
@@ -408,6 +408,1254 @@ set:
 	ADDQ    CX, AX
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile1x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile1x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	MOVQ   colStride+24(FP), DX
+	MOVQ   b+32(FP), BX
+	MOVQ   bStride+40(FP), SI
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+
+inner:
+	VMOVUPS      (BX), Z2
+	VMOVUPS      64(BX), Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile2x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile2x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	MOVQ   colStride+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bStride+40(FP), DI
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+
+inner:
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z1
+	VBROADCASTSS (CX)(DX*1), Z6
+	VFMADD231PS  Z6, Z4, Z2
+	VFMADD231PS  Z6, Z5, Z3
+	ADDQ         BX, CX
+	ADDQ         DI, SI
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile3x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile3x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	MOVQ   colStride+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bStride+40(FP), DI
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+
+inner:
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z8, Z6, Z0
+	VFMADD231PS  Z8, Z7, Z1
+	VBROADCASTSS (CX)(DX*1), Z8
+	VFMADD231PS  Z8, Z6, Z2
+	VFMADD231PS  Z8, Z7, Z3
+	VBROADCASTSS (CX)(DX*2), Z8
+	VFMADD231PS  Z8, Z6, Z4
+	VFMADD231PS  Z8, Z7, Z5
+	ADDQ         BX, CX
+	ADDQ         DI, SI
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile4x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile4x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   colStride+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bStride+40(FP), R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+
+inner:
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS (CX)(DX*1), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z3
+	VBROADCASTSS (CX)(DX*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS (BX), Z10
+	VFMADD231PS  Z10, Z8, Z6
+	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile5x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile5x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   colStride+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bStride+40(FP), R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+
+inner:
+	VMOVUPS      (DI), Z10
+	VMOVUPS      64(DI), Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS (CX)(DX*1), Z12
+	VFMADD231PS  Z12, Z10, Z2
+	VFMADD231PS  Z12, Z11, Z3
+	VBROADCASTSS (CX)(DX*2), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS (BX), Z12
+	VFMADD231PS  Z12, Z10, Z6
+	VFMADD231PS  Z12, Z11, Z7
+	VBROADCASTSS (BX)(DX*1), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile6x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile6x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	MOVQ   colStride+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bStride+40(FP), R8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+
+inner:
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS (CX)(DX*1), Z14
+	VFMADD231PS  Z14, Z12, Z2
+	VFMADD231PS  Z14, Z13, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS (BX), Z14
+	VFMADD231PS  Z14, Z12, Z6
+	VFMADD231PS  Z14, Z13, Z7
+	VBROADCASTSS (BX)(DX*1), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS (BX)(DX*2), Z14
+	VFMADD231PS  Z14, Z12, Z10
+	VFMADD231PS  Z14, Z13, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile7x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile7x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	MOVQ   colStride+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bStride+40(FP), R9
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+
+inner:
+	VMOVUPS      (R8), Z14
+	VMOVUPS      64(R8), Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS (CX)(DX*1), Z16
+	VFMADD231PS  Z16, Z14, Z2
+	VFMADD231PS  Z16, Z15, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS (BX), Z16
+	VFMADD231PS  Z16, Z14, Z6
+	VFMADD231PS  Z16, Z15, Z7
+	VBROADCASTSS (BX)(DX*1), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS (BX)(DX*2), Z16
+	VFMADD231PS  Z16, Z14, Z10
+	VFMADD231PS  Z16, Z15, Z11
+	VBROADCASTSS (SI), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         DI, CX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile8x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile8x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	MOVQ   colStride+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bStride+40(FP), R9
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+
+inner:
+	VMOVUPS      (R8), Z16
+	VMOVUPS      64(R8), Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (BX), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS (BX)(DX*1), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (BX)(DX*2), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (SI)(DX*1), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	ADDQ         DI, CX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile9x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile9x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	MOVQ   colStride+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bStride+40(FP), R9
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+
+inner:
+	VMOVUPS      (R8), Z18
+	VMOVUPS      64(R8), Z19
+	VBROADCASTSS (CX), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS (CX)(DX*1), Z20
+	VFMADD231PS  Z20, Z18, Z2
+	VFMADD231PS  Z20, Z19, Z3
+	VBROADCASTSS (CX)(DX*2), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS (BX), Z20
+	VFMADD231PS  Z20, Z18, Z6
+	VFMADD231PS  Z20, Z19, Z7
+	VBROADCASTSS (BX)(DX*1), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS (BX)(DX*2), Z20
+	VFMADD231PS  Z20, Z18, Z10
+	VFMADD231PS  Z20, Z19, Z11
+	VBROADCASTSS (SI), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS (SI)(DX*1), Z20
+	VFMADD231PS  Z20, Z18, Z14
+	VFMADD231PS  Z20, Z19, Z15
+	VBROADCASTSS (SI)(DX*2), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	ADDQ         DI, CX
+	ADDQ         DI, BX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile10x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile10x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	LEAQ   (SI)(DX*2), DI
+	ADDQ   DX, DI
+	MOVQ   colStride+24(FP), R8
+	MOVQ   b+32(FP), R9
+	MOVQ   bStride+40(FP), R10
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+
+inner:
+	VMOVUPS      (R9), Z20
+	VMOVUPS      64(R9), Z21
+	VBROADCASTSS (CX), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS (CX)(DX*1), Z22
+	VFMADD231PS  Z22, Z20, Z2
+	VFMADD231PS  Z22, Z21, Z3
+	VBROADCASTSS (CX)(DX*2), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS (BX), Z22
+	VFMADD231PS  Z22, Z20, Z6
+	VFMADD231PS  Z22, Z21, Z7
+	VBROADCASTSS (BX)(DX*1), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS (BX)(DX*2), Z22
+	VFMADD231PS  Z22, Z20, Z10
+	VFMADD231PS  Z22, Z21, Z11
+	VBROADCASTSS (SI), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS (SI)(DX*1), Z22
+	VFMADD231PS  Z22, Z20, Z14
+	VFMADD231PS  Z22, Z21, Z15
+	VBROADCASTSS (SI)(DX*2), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS (DI), Z22
+	VFMADD231PS  Z22, Z20, Z18
+	VFMADD231PS  Z22, Z21, Z19
+	ADDQ         R8, CX
+	ADDQ         R8, BX
+	ADDQ         R8, SI
+	ADDQ         R8, DI
+	ADDQ         R10, R9
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPS       (DX), Z18, Z18
+	VADDPS       64(DX), Z19, Z19
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile11x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile11x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	LEAQ   (SI)(DX*2), DI
+	ADDQ   DX, DI
+	MOVQ   colStride+24(FP), R8
+	MOVQ   b+32(FP), R9
+	MOVQ   bStride+40(FP), R10
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+
+inner:
+	VMOVUPS      (R9), Z22
+	VMOVUPS      64(R9), Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS (CX)(DX*1), Z24
+	VFMADD231PS  Z24, Z22, Z2
+	VFMADD231PS  Z24, Z23, Z3
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS (BX), Z24
+	VFMADD231PS  Z24, Z22, Z6
+	VFMADD231PS  Z24, Z23, Z7
+	VBROADCASTSS (BX)(DX*1), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS (BX)(DX*2), Z24
+	VFMADD231PS  Z24, Z22, Z10
+	VFMADD231PS  Z24, Z23, Z11
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS (SI)(DX*1), Z24
+	VFMADD231PS  Z24, Z22, Z14
+	VFMADD231PS  Z24, Z23, Z15
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS (DI), Z24
+	VFMADD231PS  Z24, Z22, Z18
+	VFMADD231PS  Z24, Z23, Z19
+	VBROADCASTSS (DI)(DX*1), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	ADDQ         R8, CX
+	ADDQ         R8, BX
+	ADDQ         R8, SI
+	ADDQ         R8, DI
+	ADDQ         R10, R9
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPS       (DX), Z18, Z18
+	VADDPS       64(DX), Z19, Z19
+	ADDQ         CX, DX
+	VADDPS       (DX), Z20, Z20
+	VADDPS       64(DX), Z21, Z21
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func tile12x32(k int, a *float32, rowStride int, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tile12x32(SB), NOSPLIT, $0-65
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   rowStride+16(FP), DX
+	LEAQ   (CX)(DX*2), BX
+	ADDQ   DX, BX
+	LEAQ   (BX)(DX*2), SI
+	ADDQ   DX, SI
+	LEAQ   (SI)(DX*2), DI
+	ADDQ   DX, DI
+	MOVQ   colStride+24(FP), R8
+	MOVQ   b+32(FP), R9
+	MOVQ   bStride+40(FP), R10
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	VXORPS Z18, Z18, Z18
+	VXORPS Z19, Z19, Z19
+	VXORPS Z20, Z20, Z20
+	VXORPS Z21, Z21, Z21
+	VXORPS Z22, Z22, Z22
+	VXORPS Z23, Z23, Z23
+
+inner:
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	VBROADCASTSS (CX), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS (CX)(DX*1), Z26
+	VFMADD231PS  Z26, Z24, Z2
+	VFMADD231PS  Z26, Z25, Z3
+	VBROADCASTSS (CX)(DX*2), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS (BX), Z26
+	VFMADD231PS  Z26, Z24, Z6
+	VFMADD231PS  Z26, Z25, Z7
+	VBROADCASTSS (BX)(DX*1), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS (BX)(DX*2), Z26
+	VFMADD231PS  Z26, Z24, Z10
+	VFMADD231PS  Z26, Z25, Z11
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS (SI)(DX*1), Z26
+	VFMADD231PS  Z26, Z24, Z14
+	VFMADD231PS  Z26, Z25, Z15
+	VBROADCASTSS (SI)(DX*2), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS (DI), Z26
+	VFMADD231PS  Z26, Z24, Z18
+	VFMADD231PS  Z26, Z25, Z19
+	VBROADCASTSS (DI)(DX*1), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS (DI)(DX*2), Z26
+	VFMADD231PS  Z26, Z24, Z22
+	VFMADD231PS  Z26, Z25, Z23
+	ADDQ         R8, CX
+	ADDQ         R8, BX
+	ADDQ         R8, SI
+	ADDQ         R8, DI
+	ADDQ         R10, R9
+	DECQ         AX
+	JNZ          inner
+	MOVQ         c+48(FP), AX
+	MOVQ         cStride+56(FP), CX
+	MOVB         sum+64(FP), DL
+	TESTB        DL, DL
+	JZ           set
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPS       (DX), Z18, Z18
+	VADDPS       64(DX), Z19, Z19
+	ADDQ         CX, DX
+	VADDPS       (DX), Z20, Z20
+	VADDPS       64(DX), Z21, Z21
+	ADDQ         CX, DX
+	VADDPS       (DX), Z22, Z22
+	VADDPS       64(DX), Z23, Z23
+	ADDQ         CX, DX
+
+set:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, 64(AX)
 	ADDQ    CX, AX
 	VZEROUPPER
 	RET

@@ -3,20 +3,48 @@ package vector
 import (
 	"sync"
 
+	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
 const (
-	tileRows    = 6
-	tileColumns = 16
-	// depth is how much of k is multiplied before the next strip: a panel of
-	// depth × 16 floats is 16 kB, which leaves room for a's rows in the first
-	// cache.
+	// depth is how much of k is multiplied before the next strip, so that a
+	// panel of b stays in the first cache.
 	depth = 256
 	// float is the size of a value in bytes.
 	float = 4
 )
+
+// kernel computes a tile; see kernels_amd64.go.
+type kernel func(k int, a *float32, rowStride, colStride int, b *float32, bStride int, c *float32, cStride int, sum bool)
+
+// grid is how c is cut into tiles: as high as there are kernels, one for each
+// height, and columns wide.
+type grid struct {
+	kernels []kernel
+	columns int
+}
+
+// The grids of AVX2 and of AVX-512.
+func narrow() grid {
+	return grid{[]kernel{tile1x16, tile2x16, tile3x16, tile4x16, tile5x16, tile6x16}, 16}
+}
+
+func wide() grid {
+	return grid{[]kernel{
+		tile1x32, tile2x32, tile3x32, tile4x32, tile5x32, tile6x32,
+		tile7x32, tile8x32, tile9x32, tile10x32, tile11x32, tile12x32,
+	}, 32}
+}
+
+// bestGrid picks the grid for a product with n columns.
+func bestGrid(n int) grid {
+	if n > 16 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
+		return wide()
+	}
+	return narrow()
+}
 
 // matrix is op(a) or op(b): the strides, in values, to the next row and to the
 // next column of the operand as it enters the product.
@@ -56,7 +84,7 @@ func (BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32
 			gonum.Implementation{}.Sscal(n, beta, c[i*ldc:], 1)
 		}
 	}
-	multiply(left, right, out, m, n, k, beta != 0)
+	bestGrid(n).multiply(left, right, out, m, n, k, beta != 0)
 }
 
 // rowsFit says whether a transposition is known and the stored rows are as
@@ -74,81 +102,67 @@ func rowsFit(t blas.Transpose, rows, columns, ld int) bool {
 // scratch is the memory of one product: a packed panel of b, and a tile for
 // what hangs over c's edge.
 type scratch struct {
-	panel [depth * tileColumns]float32
-	tile  [tileRows * tileColumns]float32
+	panel [depth * 32]float32
+	tile  [12 * 32]float32
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // multiply goes panel by panel through b and strip by strip through a. With
 // sum, c is increased instead of set.
-func multiply(a, b, c matrix, m, n, k int, sum bool) {
+func (g grid) multiply(a, b, c matrix, m, n, k int, sum bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	for from := 0; from < k; from += depth {
 		deep := min(depth, k-from)
-		for j := 0; j < n; j += tileColumns {
-			p := s.take(b, from, j, deep, min(tileColumns, n-j))
-			for i := 0; i < m; i += tileRows {
-				s.strip(a, p, c, i, j, from, deep, min(tileRows, m-i), min(tileColumns, n-j), sum || from > 0)
+		for j := 0; j < n; j += g.columns {
+			p := g.take(s, b, from, j, deep, min(g.columns, n-j))
+			for i := 0; i < m; i += len(g.kernels) {
+				g.strip(s, a, p, c, place{i, j, from, deep}, min(len(g.kernels), m-i), min(g.columns, n-j), sum || from > 0)
 			}
 		}
 	}
 }
 
-// take returns a panel of b, deep × 16: where its rows lie without gaps it is
-// used in place, otherwise it is packed, and filled up with zeros.
-func (s *scratch) take(b matrix, from, j, deep, columns int) matrix {
-	if b.column == 1 && columns == tileColumns {
+// take returns a panel of b, deep rows: where they lie without gaps it is used
+// in place, otherwise it is packed, and filled up with zeros.
+func (g grid) take(s *scratch, b matrix, from, j, deep, columns int) matrix {
+	if b.column == 1 && columns == g.columns {
 		return matrix{b.values[from*b.row+j:], b.row, 1}
 	}
-	if columns < tileColumns {
-		clear(s.panel[:deep*tileColumns])
+	if columns < g.columns {
+		clear(s.panel[:deep*g.columns])
 	}
 	for column := range columns {
 		src := b.values[from*b.row+(j+column)*b.column:]
 		for i := range deep {
-			s.panel[i*tileColumns+column] = src[i*b.row]
+			s.panel[i*g.columns+column] = src[i*b.row]
 		}
 	}
-	return matrix{s.panel[:], tileColumns, 1}
+	return matrix{s.panel[:], g.columns, 1}
 }
 
+// place is a tile's row and column in c, and the piece of k that is multiplied.
+type place struct{ i, j, from, deep int }
+
 // strip computes one tile of c, by way of the scratch tile where c has fewer
-// than 16 columns left.
-func (s *scratch) strip(a, p, c matrix, i, j, from, deep, rows, columns int, sum bool) {
-	if columns == tileColumns {
-		tile(rows, deep, a.at(i, from), a, p, c.at(i, j), c.row, sum)
+// columns left than the grid.
+func (g grid) strip(s *scratch, a, p, c matrix, at place, rows, columns int, sum bool) {
+	run := g.kernels[rows-1]
+	from, b := a.at(at.i, at.from), &p.values[0]
+	if columns == g.columns {
+		run(at.deep, from, a.row*float, a.column*float, b, p.row*float, c.at(at.i, at.j), c.row*float, sum)
 		return
 	}
-	tile(rows, deep, a.at(i, from), a, p, &s.tile[0], tileColumns, false)
+	run(at.deep, from, a.row*float, a.column*float, b, p.row*float, &s.tile[0], g.columns*float, false)
 	for r := range rows {
-		dst := c.values[(i+r)*c.row+j:][:columns]
-		src := s.tile[r*tileColumns:][:columns]
+		dst := c.values[(at.i+r)*c.row+at.j:][:columns]
+		src := s.tile[r*g.columns:][:columns]
 		if !sum {
 			clear(dst)
 		}
 		for x, v := range src {
 			dst[x] += v
 		}
-	}
-}
-
-// tile calls the kernel of a height.
-func tile(rows, deep int, at *float32, a, p matrix, c *float32, ldc int, sum bool) {
-	b := &p.values[0]
-	switch rows {
-	case 1:
-		tile1x16(deep, at, a.row*float, a.column*float, b, p.row*float, c, ldc*float, sum)
-	case 2:
-		tile2x16(deep, at, a.row*float, a.column*float, b, p.row*float, c, ldc*float, sum)
-	case 3:
-		tile3x16(deep, at, a.row*float, a.column*float, b, p.row*float, c, ldc*float, sum)
-	case 4:
-		tile4x16(deep, at, a.row*float, a.column*float, b, p.row*float, c, ldc*float, sum)
-	case 5:
-		tile5x16(deep, at, a.row*float, a.column*float, b, p.row*float, c, ldc*float, sum)
-	default:
-		tile6x16(deep, at, a.row*float, a.column*float, b, p.row*float, c, ldc*float, sum)
 	}
 }

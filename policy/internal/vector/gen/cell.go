@@ -51,6 +51,7 @@ func (c cursor) next(label string) {
 // cell writes one row of a GRU step.
 func cell(k constants) {
 	TEXT("cell8", NOSPLIT, "func(n, d int, in, rec, bias, h, r, z, cand, hidden, out *float32)")
+	Pragma("noescape")
 	Doc("cell8 computes the first n values of one row of a GRU step; n is a positive multiple of 8, d the width of a gate.")
 	c := newCursor()
 	in := c.gates("in")
@@ -83,6 +84,7 @@ func cell(k constants) {
 // cellGrad writes one row of the gradient of a GRU step.
 func cellGrad(k constants) {
 	TEXT("cellGrad8", NOSPLIT, "func(n, d int, dh, h, r, z, cand, hidden, dRec, dCand *float32)")
+	Pragma("noescape")
 	Doc("cellGrad8 computes the first n values of one row of the gradient of a GRU step; dh becomes the part that reaches h through z.")
 	c := newCursor()
 	dRec := c.gates("dRec")

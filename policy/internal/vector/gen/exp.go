@@ -92,6 +92,7 @@ func (c constants) tanh(x reg.VecVirtual) {
 // exponential writes the kernel dst = exp(src).
 func exponential(c constants) {
 	TEXT("exp8", NOSPLIT, "func(n int, dst, src *float32)")
+	Pragma("noescape")
 	Doc("exp8 sets dst to the exponentials of src; n is a positive multiple of 8.")
 	n, dst, src := Load(Param("n"), GP64()), Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	at := GP64()

@@ -7,10 +7,11 @@ import (
 )
 
 func main() {
-	Package("toolgym/policy/internal/vector")
 	ConstraintExpr("amd64")
-	for rows := 1; rows <= tileRows; rows++ {
-		tile(rows)
+	for _, w := range widths() {
+		for rows := 1; rows <= w.rows; rows++ {
+			tile(rows, w)
+		}
 	}
 	c := newConstants()
 	exponential(c)

@@ -11,6 +11,7 @@ import (
 // add writes the kernel dst += src.
 func add() {
 	TEXT("add8", NOSPLIT, "func(n int, dst, src *float32)")
+	Pragma("noescape")
 	Doc("add8 adds src to dst; n is a positive multiple of 8.")
 	n, dst, src := Load(Param("n"), GP64()), Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	at := GP64()
@@ -30,6 +31,7 @@ func add() {
 // adam writes one step of Adam over n values.
 func adam() {
 	TEXT("adam8", NOSPLIT, "func(n int, value, grad, mean, square *float32, scale, keepMean, newMean, keepSquare, newSquare, rate, root, eps float32)")
+	Pragma("noescape")
 	Doc("adam8 makes one step of Adam over n values, a positive multiple of 8: the gradient is scaled first.")
 	n := Load(Param("n"), GP64())
 	value, grad := Load(Param("value"), GP64()), Load(Param("grad"), GP64())

@@ -1,0 +1,65 @@
+package update
+
+import (
+	"math"
+	"testing"
+
+	"toolgym/policy/internal/vector"
+)
+
+// pair is a batch of two episodes over three steps with two actions, all
+// logits 0: one episode ends after two steps.
+func pair(o Objective) *Loss[float64] {
+	l := NewLoss[float64](vector.Portable[float64]{}, 2, 3, 2)
+	l.Objective = o
+	copy(l.Episodes.Lengths, []int{3, 2})
+	copy(l.Episodes.Rewards, []float64{0, 0.5, 0, 1, 2, 0})
+	return l
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-7 {
+		t.Errorf("%s is %.9g, want %.9g", what, got, want)
+	}
+}
+
+// TestSound compares with numbers worked out by hand: γ = 1, λ = ½.
+func TestSound(t *testing.T) {
+	l := pair(Objective{Kind: Sound, Value: 0.5, Entropy: 0.1, Discount: 1, Lambda: 0.5})
+	values := []float64{1, 0.5, 1, 0.5, 1, 100} // the last is behind the end
+	if err := l.Compute(make([]float64, 12), values); err != nil {
+		t.Fatal(err)
+	}
+	// Episode 0: δ = 0+1−1, 0+1−1, 2−1 = 0, 0, 1, so A = ¼, ½, 1.
+	// Episode 1: δ = 0.5+0.5−0.5, 1+0−0.5 = 0.5, 0.5, so A = 0.75, 0.5.
+	advantages := []float64{0.25, 0.75, 0.5, 0.5, 1, 0}
+	sum, squares := 0.0, 0.0
+	for i, a := range advantages {
+		sum, squares = sum+a, squares+a*a
+		near(t, "the gradient of a value", l.DValues[i], -a/5)
+	}
+	near(t, "advantage", l.Figures.Advantage, sum/5)
+	near(t, "policy loss", l.Figures.PolicyLoss, math.Ln2*sum/2)
+	near(t, "value loss", l.Figures.ValueLoss, squares/5)
+	near(t, "entropy", l.Figures.Entropy, math.Ln2)
+	near(t, "loss", l.Figures.Loss, l.Figures.PolicyLoss+0.5*squares/5-0.1*math.Ln2)
+	if l.DLogits[10] != 0 || l.DLogits[11] != 0 {
+		t.Errorf("what stands behind the end carries gradient: %v", l.DLogits[10:])
+	}
+}
+
+// TestDocumented: R − V is 2 − 3 and 1.5 − 1.25, and nothing is masked.
+func TestDocumented(t *testing.T) {
+	l := pair(Objective{Kind: Documented, Value: 0.5})
+	if err := l.Compute(make([]float64, 12), []float64{1, 0.5, 1, 0.5, 1, 0.25}); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "advantage", l.Figures.Advantage, (1+0.25)/2)
+	near(t, "value loss", l.Figures.ValueLoss, (1+0.0625)/2)
+	near(t, "policy loss", l.Figures.PolicyLoss, 3*math.Ln2*(-1+0.25)/2)
+	near(t, "the gradient of a value", l.DValues[4], 0.5)
+	if l.DLogits[10] == 0 {
+		t.Error("what stands behind the end carries no gradient, but is published to")
+	}
+}
