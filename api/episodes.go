@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -52,7 +53,8 @@ func (s *Server) lookupTask(start client.Start) (tools.Spec, tools.Task, error) 
 	case start.TaskID != "" && parts != client.Start{}:
 		return tools.Spec{}, tools.Task{}, incomplete("task_id", "the task is named twice")
 	case start.TaskID != "":
-		return s.config.Specs.Task(start.TaskID)
+		spec, task, err := s.config.Specs.Task(start.TaskID)
+		return spec, task, within("task_id", err)
 	case start.Env == "":
 		return tools.Spec{}, tools.Task{}, incomplete("env", "the task is not named")
 	case start.Level == "":
@@ -66,6 +68,17 @@ func (s *Server) lookupTask(start client.Start) (tools.Spec, tools.Task, error) 
 	}
 	task, err := spec.Task(start.Rules, start.Level, *start.Seed)
 	return spec, task, err
+}
+
+// within points an error at the field that holds what it is about.
+func within(field string, err error) error {
+	e := (*tools.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	there := *e
+	there.Where = field
+	return &there
 }
 
 // open makes an episode and puts it into the table.
