@@ -109,7 +109,7 @@ func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) er
 		if got.Done() != want.Done() {
 			return spent(got, want)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := differ(want, got); diff != "" {
 			return fmt.Errorf("step %d differs behind an invalid call (-without +with):\n%s", i, diff)
 		}
 	}

@@ -110,7 +110,7 @@ func checkResetTwice(ctx context.Context, spec tools.Spec, task tools.Task) erro
 	if err != nil {
 		return err
 	}
-	if diff := cmp.Diff(want.Steps, got.Steps); diff != "" {
+	if diff := differ(want.Steps, got.Steps); diff != "" {
 		return fmt.Errorf("an episode after others differs (-new +used):\n%s", diff)
 	}
 	return nil
@@ -249,7 +249,7 @@ func checkTurns(ctx context.Context, spec tools.Spec, task tools.Task) error {
 		if err != nil {
 			return err
 		}
-		if diff := cmp.Diff(step, got); diff != "" {
+		if diff := differ(step, got); diff != "" {
 			return fmt.Errorf("step %d differs with another episode in between:\n%s", i, diff)
 		}
 		if i < 3 {

@@ -69,7 +69,7 @@ func checkEnumerator(ctx context.Context, spec tools.Spec, task tools.Task) erro
 		return err
 	}
 	draw := rand.New(rand.NewPCG(task.Seed, 3))
-	for range 200 {
+	for range 50 {
 		plan := make([]int, e.Limit()+2)
 		for i := range plan {
 			plan[i] = int(draw.Uint32N(vocabulary))

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"toolgym/tools"
 )
@@ -99,4 +102,12 @@ func runOn(ctx context.Context, spec tools.Spec, rules, level string, seed uint6
 func refused(err error, code string) bool {
 	var e *tools.Error
 	return errors.As(err, &e) && e.Code == code
+}
+
+// differ is cmp.Diff, at no cost where nothing differs.
+func differ(want, got any) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got)
 }

@@ -1,0 +1,103 @@
+package gridworld
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolgym/tools"
+)
+
+const name = "gridworld"
+
+// levels lists the levels of a rule set; nil for unknown rules.
+func levels(rules string) []string {
+	switch rules {
+	case tools.Sound:
+		return []string{"0", "1", "2", "3", "4"}
+	case tools.Documented:
+		return []string{"0"}
+	}
+	return nil
+}
+
+// hidden is the level with limited sight.
+const hidden = "4"
+
+// check refuses rules and levels that do not exist.
+func check(rules, level string) error {
+	if levels(rules) == nil {
+		return &tools.Error{Code: tools.Invalid, Where: "rules", Message: fmt.Sprintf("unknown rules %q", rules), Want: "one of sound, documented"}
+	}
+	if !slices.Contains(levels(rules), level) {
+		return &tools.Error{Code: tools.Invalid, Where: "level", Message: fmt.Sprintf("unknown level %q under the %s rules", level, rules),
+			Want: "one of " + strings.Join(levels(rules), ", ")}
+	}
+	return nil
+}
+
+// Open starts the world of a task. Unknown rules and levels are an
+// [*tools.Error], code Invalid.
+func Open(rules, level string, seed uint64) (World, error) {
+	if err := check(rules, level); err != nil {
+		return World{}, err
+	}
+	if rules == tools.Documented {
+		return NewDocumented(), nil
+	}
+	if level == "0" {
+		return NewWorld(Published()), nil
+	}
+	shape := [...]Shape{{Size: 5}, {Size: 8, Boxes: 10}, {Size: 12, Boxes: 18, Wall: true}, {Size: 12, Boxes: 18, Wall: true, Sight: 2}}[level[0]-'1']
+	l, err := Generate(Seeded(seed), shape)
+	if err != nil {
+		return World{}, err
+	}
+	return NewWorld(l), nil
+}
+
+// newTask makes the prompt of a task, and its optimal length.
+func newTask(rules, level string, seed uint64) (tools.Task, error) {
+	w, err := Open(rules, level, seed)
+	if err != nil {
+		return tools.Task{}, err
+	}
+	l := w.layout
+	text := fmt.Sprintf("You are at %v on a %dx%d grid. %sFetch the key, open the door, then reach the goal.",
+		l.Start, l.Size, l.Size, whereabouts(&w))
+	if l.Sight == 0 {
+		text += obstacles(l)
+	}
+	return tools.Task{Prompt: []tools.Message{{Role: "user", Content: text}}, Optimal: l.optimal}, nil
+}
+
+// whereabouts names the places, as far as they are in sight.
+func whereabouts(w *World) string {
+	l := w.layout
+	if l.Sight == 0 {
+		return fmt.Sprintf("The key is at %v, the door at %v, the goal at %v. ", l.Key, l.Door, l.Goal)
+	}
+	return fmt.Sprintf("The goal is at %v. You see %d cells far, now: %s. Call look to see what is around you. ", l.Goal, l.Sight, w.look())
+}
+
+// obstacles names the boxes and the wall.
+func obstacles(l *Layout) string {
+	var b strings.Builder
+	if len(l.Boxes) > 0 {
+		b.WriteString(" Boxes at ")
+		for i, box := range l.Boxes {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(box.String())
+		}
+		b.WriteString(".")
+	}
+	switch l.Wall {
+	case RowWall:
+		fmt.Fprintf(&b, " A wall fills the row y=%d; only the door's cell passes it.", l.Door.Y)
+	case ColumnWall:
+		fmt.Fprintf(&b, " A wall fills the column x=%d; only the door's cell passes it.", l.Door.X)
+	}
+	return b.String()
+}

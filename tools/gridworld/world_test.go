@@ -1,0 +1,173 @@
+package gridworld_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolgym/tools"
+	"toolgym/tools/gridworld"
+)
+
+// spell turns letters into actions: u d l r, k key, o door, s look, w wait.
+func spell(letters string) []gridworld.Action {
+	alphabet := map[rune]gridworld.Action{
+		'u': gridworld.MoveUp, 'd': gridworld.MoveDown, 'l': gridworld.MoveLeft, 'r': gridworld.MoveRight,
+		'k': gridworld.PickupKey, 'o': gridworld.OpenDoor, 's': gridworld.Look, 'w': gridworld.Wait,
+	}
+	var plan []gridworld.Action
+	for _, letter := range letters {
+		plan = append(plan, alphabet[letter])
+	}
+	return plan
+}
+
+func walk(w *gridworld.World, letters string) (total, last float64, done bool) {
+	for _, a := range spell(letters) {
+		last, done = w.Step(a)
+		total += last
+	}
+	return total, last, done
+}
+
+// TestStep names the last action's reward and note. The walled layout is that
+// of level 3, seed 17:
+//
+//	start (8,6), key (3,5), door (4,4), goal (8,2), a wall along y=4, boxes
+//	at (5,6), (6,8), (10,7) and elsewhere
+func TestStep(t *testing.T) {
+	published := gridworld.NewWorld(gridworld.Published())
+	walled := open(t, "3", 17)
+	toKey := "dlllllk"
+	tests := []struct {
+		name   string
+		world  gridworld.World
+		plan   string
+		reward float64
+		state  string // agent, key, door, note
+		done   bool
+	}{
+		{"a move", published, "r", -0.1, "(1,0) false false ", false},
+		{"the left edge", published, "l", -0.1, "(0,0) false false the edge of the grid is in the way", false},
+		{"the lower edge", published, "rd", -0.1, "(1,0) false false the edge of the grid is in the way", false},
+		{"the upper edge", published, "uuuuu", -0.1, "(0,4) false false the edge of the grid is in the way", false},
+		{"the right edge", published, "rrrrr", -0.1, "(4,0) false false the edge of the grid is in the way", false},
+		{"the published box is none here", published, "ruuu", -0.1, "(1,3) false false ", false},
+		{"the key elsewhere", published, "k", -0.1, "(0,0) false false the key is not here", false},
+		{"the key", published, "rruuk", 1, "(2,2) true false ", false},
+		{"the key again", published, "rruukk", -0.1, "(2,2) true false you hold the key already", false},
+		{"the door elsewhere", published, "o", -0.1, "(0,0) false false the door is not here", false},
+		{"the door without key", published, "rrruuuo", -0.1, "(3,3) false false the door opens only with the key", false},
+		{"the door", published, "rruukruo", 2, "(3,3) true true ", false},
+		{"the door pays once", published, "rruukruoo", -0.1, "(3,3) true true the door is open already", false},
+		{"the goal with a closed door", published, "rrrruuuu", -0.1, "(4,4) false false ", false},
+		{"the goal", published, "rruukruoru", 10, "(4,4) true true ", true},
+		{"behind the end", published, "rruukruoruk", 0, "(4,4) true true ", true},
+		{"waiting", published, "lw", -0.1, "(0,0) false false ", false},
+		{"a note does not stay", published, "lr", -0.1, "(1,0) false false ", false},
+		{"a box", walled, "lll", -0.1, "(6,6) false false a box is in the way", false},
+		{"the wall", walled, "dd", -0.1, "(8,5) false false the wall is in the way", false},
+		{"the closed door's cell", walled, "dlllld", -0.1, "(4,4) false false ", false},
+		{"the closed door", walled, "dlllldd", -0.1, "(4,4) false false the door is closed: open it first", false},
+		{"back from the closed door", walled, "dlllldu", -0.1, "(4,5) false false ", false},
+		{"along the wall from the door", walled, "dlllldr", -0.1, "(4,4) false false the wall is in the way", false},
+		{"through the open door", walled, toKey + "rdod", -0.1, "(4,3) true true ", false},
+		{"and back", walled, toKey + "rdodu", -0.1, "(4,4) true true ", false},
+		{"the far goal", walled, toKey + "rdodrdrrr", 10, "(8,2) true true ", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := test.world
+			_, reward, done := walk(&w, test.plan)
+			s := w.State()
+			got := fmt.Sprint(s.Agent, " ", s.HasKey, " ", s.DoorOpen, " ", s.Note)
+			if reward != test.reward || done != test.done || got != test.state {
+				t.Errorf("reward %v, done %v, state %q; want %v, %v, %q", reward, done, got, test.reward, test.done, test.state)
+			}
+		})
+	}
+}
+
+func open(t *testing.T, level string, seed uint64) gridworld.World {
+	t.Helper()
+	w, err := gridworld.Open(tools.Sound, level, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestDefectOfTheDocumentedDoor plays what the documented rules pay best:
+// opening the door 41 times. The sound rules pay for it once.
+func TestDefectOfTheDocumentedDoor(t *testing.T) {
+	plan := "rruukru" + strings.Repeat("o", 41) + "ru"
+	documented, sound := gridworld.NewDocumented(), gridworld.NewWorld(gridworld.Published())
+	if total, _, done := walk(&documented, plan); math.Abs(total-92.3) > 1e-9 || !done || documented.Steps() != 50 {
+		t.Errorf("documented: %v in %d steps, want 92.3 in 50", total, documented.Steps())
+	}
+	if total, _, _ := walk(&sound, plan); math.Abs(total-8.3) > 1e-9 {
+		t.Errorf("sound: %v, want 8.3", total)
+	}
+	shortest := gridworld.NewDocumented()
+	if total, _, _ := walk(&shortest, "rruukruoru"); math.Abs(total-12.3) > 1e-9 || shortest.Steps() != 10 {
+		t.Errorf("shortest: %v in %d steps, want 12.3 in 10", total, shortest.Steps())
+	}
+}
+
+func TestLimit(t *testing.T) {
+	for _, level := range []string{"0", "2", "3"} {
+		t.Run("level "+level, func(t *testing.T) {
+			w := open(t, level, 17)
+			if want := max(50, 5*w.Layout().Optimal()); w.Limit() != want {
+				t.Errorf("limit %d, want %d", w.Limit(), want)
+			}
+			_, _, done := walk(&w, strings.Repeat("w", w.Limit()-1))
+			if done {
+				t.Error("done before the limit")
+			}
+			if _, done := w.Step(gridworld.Wait); !done || w.Success() {
+				t.Errorf("done %v, success %v at the limit", done, w.Success())
+			}
+		})
+	}
+}
+
+func TestPathFromAnywhere(t *testing.T) {
+	w := open(t, "3", 17)
+	for left := w.Layout().Optimal(); left > 0; left-- {
+		path := w.Path()
+		if len(path) != left {
+			t.Fatalf("%d actions from %+v, want %d", len(path), w.State(), left)
+		}
+		w.Step(path[0])
+	}
+	if w.Path() != nil || !w.Success() {
+		t.Errorf("path %v, success %v at the goal", w.Path(), w.Success())
+	}
+}
+
+func TestText(t *testing.T) {
+	w := open(t, "3", 17)
+	walk(&w, "dlllllkrdod")
+	want := `
+11  .  .  #  .  .  .  .  .  .  .  .  .
+10  .  .  #  .  .  .  .  .  .  .  .  .
+ 9  .  #  .  .  .  .  .  .  .  .  .  .
+ 8  .  .  .  .  #  .  #  .  .  #  .  .
+ 7  .  .  .  .  .  .  .  .  .  .  #  .
+ 6  #  #  .  .  .  #  .  .  .  .  .  .
+ 5  #  #  .  .  .  .  .  .  .  .  .  .
+ 4  =  =  =  =  O  =  =  =  =  =  =  =
+ 3  .  #  .  #  A  .  .  .  .  .  .  .
+ 2  .  #  .  .  #  .  .  .  G  .  .  .
+ 1  .  .  .  #  .  .  .  .  .  .  .  .
+ 0  .  .  .  .  .  .  #  .  .  .  .  .
+    0  1  2  3  4  5  6  7  8  9 10 11
+`
+	if diff := cmp.Diff(want, "\n"+w.Text()); diff != "" {
+		t.Error(diff)
+	}
+}
