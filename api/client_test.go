@@ -45,20 +45,20 @@ func TestPlayingOverRESTIsPlaying(t *testing.T) {
 	}
 	c := dial(t, f.url)
 	for _, taskID := range []string{"arithmetic/0/1", "arithmetic/2/18446744073709551615", "arithmetic/grounded/3", "arithmetic/restraint/4", "arithmetic/1/2@documented", "tally/spoken/7"} {
-		for name, make := range agents {
+		for name, agent := range agents {
 			t.Run(name+" "+taskID, func(t *testing.T) {
 				spec, task, err := specs.Task(taskID)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if make(spec) == nil || spec.Name == "tally" && name == "random" { // tally fails on purpose
+				if agent(spec) == nil || spec.Name == "tally" && name == "random" { // tally fails on purpose
 					t.Skip("no such agent here")
 				}
-				want, err := tools.Rollout(t.Context(), spec.New(), task, make(spec))
+				want, err := tools.Rollout(t.Context(), spec.New(), task, agent(spec))
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := c.Play(t.Context(), taskID, make(spec))
+				got, err := c.Play(t.Context(), taskID, agent(spec))
 				if err != nil {
 					t.Fatal(err)
 				}

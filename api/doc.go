@@ -5,13 +5,14 @@
 // # A server
 //
 //	server, err := api.New(api.Config{Specs: tools.Specs{arithmetic.Spec(), gridworld.Spec()}})
-//	listener, err := net.Listen("tcp", "127.0.0.1:8080")
-//	go func() { done <- server.Serve(listener) }()
+//	go func() { done <- server.ListenAndServe("127.0.0.1:8080") }()
 //	…
 //	err = server.Shutdown(ctx)
 //
 // One's own environments are served beside ours by putting their tools.Spec
-// into Specs. A [Server] is an http.Handler as well, starts no goroutine, and
+// into Specs. A tool that Spec.Tools lists with a handler is one that needs no
+// episode, and can be called as POST /v1/tools/{name}/calls; those that act on
+// a state are listed without (see tools.Bind). A [Server] is an http.Handler as well, starts no goroutine, and
 // takes its clock and its ids from the [Config].
 //
 // # Episodes

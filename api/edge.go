@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -64,9 +65,7 @@ func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canc
 // nobody's fault.
 func write(c echo.Context, f *failure) {
 	header := c.Response().Header()
-	for name, values := range f.header {
-		header[name] = values
-	}
+	maps.Copy(header, f.header)
 	header.Set(echo.HeaderContentType, problemType)
 	f.RequestID = exchangeOf(c.Request().Context()).id
 	c.Response().WriteHeader(f.Status)

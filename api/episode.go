@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -185,7 +186,7 @@ func (e *episode) trajectory() tools.Trajectory {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	path := e.path
-	path.Steps = path.Steps[:len(path.Steps):len(path.Steps)]
+	path.Steps = slices.Clip(path.Steps)
 	return path
 }
 

@@ -77,7 +77,7 @@ func TestHangingUpLosesNoStep(t *testing.T) {
 		<-faults.entered
 		hangUp()
 	}()
-	r, err := http.NewRequestWithContext(ctx, "POST", f.url+episode+"/calls", strings.NewReader(call))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url+episode+"/calls", strings.NewReader(call))
 	if err != nil {
 		t.Fatal(err)
 	}

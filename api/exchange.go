@@ -86,5 +86,5 @@ type panicked struct {
 
 // LogValue shows the stack to the log and to nobody else.
 func (p *panicked) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("panic", p.error.Error()), slog.String("stack", string(p.stack)))
+	return slog.GroupValue(slog.String("panic", p.Error()), slog.String("stack", string(p.stack)))
 }

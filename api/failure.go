@@ -36,9 +36,9 @@ func (f *failure) ContentType(string) string { return problemType }
 const problemType = "application/problem+json"
 
 // fail makes the problem of a status, where no tools.Error stands behind it.
-func fail(status int, detail string, flaws ...client.Flaw) *failure {
+func fail(status int, detail string) *failure {
 	return &failure{Problem: client.Problem{
-		Title: http.StatusText(status), Status: status, Detail: detail, Code: codeOf(status), Errors: flaws,
+		Title: http.StatusText(status), Status: status, Detail: detail, Code: codeOf(status),
 	}}
 }
 

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -46,7 +45,7 @@ func FuzzCalls(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	server, err := api.New(api.Config{Specs: tools.Specs{tallySpec(nil)}, Rate: 1e9, CallTimeout: time.Second,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -94,10 +94,9 @@ func registered(doc *huma.OpenAPI, r route) *huma.Operation {
 
 // bodyOf is the type that the body of an input holds, or nil without one.
 func bodyOf[I any]() reflect.Type {
-	in := reflect.TypeFor[I]()
-	for i := range in.NumField() {
-		if field, ok := reflect.New(in.Field(i).Type).Interface().(described); ok {
-			return field.holds()
+	for field := range reflect.TypeFor[I]().Fields() {
+		if b, ok := reflect.TypeAssert[described](reflect.New(field.Type)); ok {
+			return b.holds()
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func TestShutdownFinishesRunningCalls(t *testing.T) {
 
 // ready asks /readyz without a connection.
 func ready(handler http.Handler) int {
-	r := httptest.NewRequest("GET", "http://localhost/readyz", nil)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/readyz", nil)
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	return w.Code
@@ -98,7 +98,9 @@ func TestShutdownGivesUp(t *testing.T) {
 		t.Error("the call was answered")
 	}
 	close(faults.release)
-	<-served
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
 }
 
 func TestServeKeepsToTheLoopback(t *testing.T) {

@@ -25,7 +25,6 @@ type Server struct {
 	echo     *echo.Echo
 	api      huma.API
 	bodies   []pendingBody
-	document []byte // openapi.json
 	offers   map[string][]offer
 	episodes *table
 	http     *http.Server
@@ -88,6 +87,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = &get
 	}
 	s.echo.ServeHTTP(w, r)
+}
+
+// ListenAndServe listens on a TCP address and serves on it, as Serve does.
+func (s *Server) ListenAndServe(address string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	return s.Serve(listener)
 }
 
 // Serve answers on the listener, and closes it, until Shutdown. A listener that

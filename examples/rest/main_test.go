@@ -1,0 +1,41 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+var update = flag.Bool("update", false, "write the golden output")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestOutput(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), &out, ""); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("testdata/output.txt", []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/output.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), &out, "nowhere"); err == nil || out.Len() > 0 {
+		t.Errorf("error %v, output %q", err, out.String())
+	}
+}
