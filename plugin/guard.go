@@ -1,0 +1,147 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tmc/langchaingo/callbacks"
+	lctools "github.com/tmc/langchaingo/tools"
+)
+
+// ToolLimits bound what one call of a tool may cost.
+type ToolLimits struct {
+	Time   time.Duration // until the call is cancelled; 0 means 30 seconds
+	Grace  time.Duration // that a cancelled call may take to return; 0 means 1 second
+	Output int           // bytes of output that the agent gets to see; 0 means 64 KiB
+}
+
+func (l ToolLimits) filled() ToolLimits {
+	if l.Time == 0 {
+		l.Time = 30 * time.Second
+	}
+	if l.Grace == 0 {
+		l.Grace = time.Second
+	}
+	if l.Output == 0 {
+		l.Output = 64 << 10
+	}
+	return l
+}
+
+// Guard makes tools safe for a run, whoever runs them: langchaingo's executor
+// ends a run at a tool's first error and never fires a tool callback. A guarded
+// tool fires HandleToolStart and then HandleToolEnd or HandleToolError (give
+// the handler to the tool itself or to Guard, not to both); it answers an error
+// or a panic with an output {"error": message}; it is cancelled when it takes
+// too long, and what it says is cut when it is too long.
+//
+// Two errors it does return, since no agent can mend them: that of a cancelled
+// run, and that of a toolgym tool whose server or environment failed.
+//
+// Go can not stop a goroutine. A tool that does not heed its context is left
+// behind, still running, after the time and the grace; its output says so.
+func Guard(unguarded []lctools.Tool, limits ToolLimits, handler callbacks.Handler) []lctools.Tool {
+	if handler == nil {
+		handler = callbacks.SimpleHandler{}
+	}
+	guarded := make([]lctools.Tool, len(unguarded))
+	for i, t := range unguarded {
+		guarded[i] = guardedTool{t, limits.filled(), handler}
+	}
+	return guarded
+}
+
+type guardedTool struct {
+	lctools.Tool
+	limits  ToolLimits
+	handler callbacks.Handler
+}
+
+var _ Typed = guardedTool{}
+
+// Parameters is the schema of the tool, or that of one string for a tool
+// without a schema.
+func (g guardedTool) Parameters() json.RawMessage { return parametersOf(g.Tool) }
+
+// Done reports whether the tool belongs to an episode that is over.
+func (g guardedTool) Done() bool { return over([]lctools.Tool{g.Tool}) }
+
+func (g guardedTool) Call(ctx context.Context, input string) (string, error) {
+	g.handler.HandleToolStart(ctx, input)
+	output, err := g.limits.call(ctx, g.Tool, plain(g.Tool, input))
+	if err != nil {
+		g.handler.HandleToolError(ctx, err)
+		if fatal := (*outage)(nil); ctx.Err() != nil || errors.As(err, &fatal) {
+			return "", err
+		}
+		return string(mistake(err.Error()).Content), nil
+	}
+	output = clip(output, g.limits.Output)
+	g.handler.HandleToolEnd(ctx, output)
+	return output, nil
+}
+
+var errOverdue = errors.New("took too long")
+
+// call runs the tool in a goroutine of its own and waits for it, at most for
+// the time and the grace.
+func (l ToolLimits) call(ctx context.Context, t lctools.Tool, input string) (string, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, l.Time, errOverdue)
+	defer cancel()
+	answered := make(chan answer, 1)
+	go attempt(bounded, t, input, answered)
+	select {
+	case a := <-answered:
+		if a.err == nil || bounded.Err() == nil {
+			return a.output, a.err
+		}
+		answered <- a // it failed because it was cancelled
+	case <-bounded.Done():
+	}
+	return "", l.overdue(context.Cause(bounded), t, answered)
+}
+
+// overdue gives a cancelled call its grace and says how it went.
+func (l ToolLimits) overdue(cause error, t lctools.Tool, answered <-chan answer) error {
+	if errors.Is(cause, errOverdue) {
+		cause = fmt.Errorf("%w: more than %s", cause, l.Time)
+	}
+	grace := time.NewTimer(l.Grace)
+	defer grace.Stop()
+	select {
+	case <-answered:
+		return fmt.Errorf("%s: %w", t.Name(), cause)
+	case <-grace.C:
+		return fmt.Errorf("%s: %w, and it goes on running, since it does not heed its context", t.Name(), cause)
+	}
+}
+
+type answer struct {
+	output string
+	err    error
+}
+
+// attempt calls a tool of somebody else's, whose panic must not end the
+// program, and answers whatever it does.
+func attempt(ctx context.Context, t lctools.Tool, input string, answered chan<- answer) {
+	a := answer{err: fmt.Errorf("%s: ended without an answer", t.Name())} // as by runtime.Goexit
+	defer func() {
+		if r := recover(); r != nil {
+			a = answer{err: fmt.Errorf("%s: panicked: %v", t.Name(), r)}
+		}
+		answered <- a
+	}()
+	a.output, a.err = t.Call(ctx, input)
+}
+
+// clip cuts a text and says how much there was.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (cut: %d of %d bytes)", most, len(text))
+}

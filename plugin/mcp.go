@@ -1,0 +1,108 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolgym/tools"
+)
+
+// MCP is a session with an MCP server, such as the one that "toolgym serve" has
+// at /mcp, where a session is an episode. It is a [tools.Caller]: give it to
+// [EpisodeTools]. The protocol carries no reward, so its steps have none.
+type MCP struct {
+	session *mcp.ClientSession
+	set     tools.Set
+}
+
+var _ tools.Caller = (*MCP)(nil)
+
+// DialMCP opens a session at the endpoint of a server (streamable HTTP) and
+// lists its tools. A nil client means http.DefaultClient. A tool whose schema
+// does not compile is an error.
+func DialMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP, error) {
+	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client, DisableStandaloneSSE: true}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "toolgym-plugin", Version: "1"}, nil).Connect(ctx, transport, nil)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", endpoint, err)
+	}
+	m := &MCP{session: session}
+	if m.set, err = list(ctx, session); err != nil {
+		_ = session.Close() // the first error is the one to tell
+		return nil, fmt.Errorf("listing the tools of %s: %w", endpoint, err)
+	}
+	return m, nil
+}
+
+func list(ctx context.Context, session *mcp.ClientSession) (tools.Set, error) {
+	var set tools.Set
+	for t, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		schema, err := json.Marshal(t.InputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the schema of %q: %w", t.Name, err)
+		}
+		declared, err := tools.Declare(t.Name, t.Description, schema)
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+		}
+		set = append(set, declared)
+	}
+	return set, nil
+}
+
+// Tools lists what the server offers, in its order.
+func (m *MCP) Tools() tools.Set { return m.set }
+
+// Step makes one call. An error result is the agent's mistake; an error means
+// that the server or the connection failed.
+func (m *MCP) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
+	arguments := call.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	t, known := m.set.Lookup(call.Name)
+	if known {
+		if violations := t.Validate(arguments); len(violations) > 0 && violations[0].Keyword == "json" {
+			return tools.Transition(call, mistake("arguments of "+call.Name+": "+violations[0].Message), 0), nil
+		}
+	}
+	reply, err := m.session.CallTool(ctx, &mcp.CallToolParams{Name: call.Name, Arguments: arguments})
+	if err != nil {
+		return tools.Step{}, fmt.Errorf("calling %s over MCP: %w", call.Name, err)
+	}
+	result, err := resultOf(reply)
+	if err != nil {
+		return tools.Step{}, fmt.Errorf("reading the answer of %s: %w", call.Name, err)
+	}
+	return tools.Transition(call, result, 0), nil
+}
+
+// Close ends the session, and with it the episode.
+func (m *MCP) Close() error { return m.session.Close() }
+
+// resultOf prefers the structured content; text is taken as a result's text.
+func resultOf(reply *mcp.CallToolResult) (tools.Result, error) {
+	if reply.StructuredContent != nil {
+		structured, err := json.Marshal(reply.StructuredContent)
+		return tools.Result{Content: structured, IsError: reply.IsError}, err
+	}
+	var text strings.Builder
+	for _, part := range reply.Content {
+		if t, ok := part.(*mcp.TextContent); ok {
+			text.WriteString(t.Text)
+		}
+	}
+	if reply.IsError && !isObject(text.String()) {
+		return mistake(text.String()), nil
+	}
+	body, err := content(text.String())
+	return tools.Result{Content: body, IsError: reply.IsError}, err
+}

@@ -1,0 +1,133 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tmc/langchaingo/agents"
+	"github.com/tmc/langchaingo/chains"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/schema"
+)
+
+// Plan asks the model what to do next: some calls, or a finish. What the
+// options set wins over the agent's own options. An empty answer is an
+// agents.ErrUnableToParseOutput, which an executor's error handler may turn
+// into an observation; a used-up budget is an [ErrBudget].
+func (a *Agent) Plan(ctx context.Context, steps []schema.AgentStep, inputs map[string]string, options ...chains.ChainCallOption) ([]schema.AgentAction, *schema.AgentFinish, error) {
+	opening, err := a.beginning(inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.plan(ctx, opening, turns(steps), chains.GetLLMCallOptions(options...))
+}
+
+func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []played, options []llms.CallOption) ([]schema.AgentAction, *schema.AgentFinish, error) {
+	if over(a.guarded) {
+		return nil, finish(lastObservation(past), "the episode is over"), nil
+	}
+	now := a.config.Clock()
+	if err := a.config.Budget.spent(past, now); err != nil {
+		return nil, nil, err
+	}
+	conversation := opening
+	for _, p := range past {
+		conversation = append(conversation[:len(conversation):len(conversation)], p.messages(a.unknown)...)
+	}
+	choice, err := a.ask(ctx, conversation, options, a.left(past, now))
+	if err != nil {
+		return nil, nil, err
+	}
+	next := turn{Number: number(past) + 1, Content: choice.Content, Tokens: tokensOf(choice), Began: began(past, now)}
+	next.Calls, next.Spelt = a.read(choice, next.Number)
+	switch {
+	case len(next.Calls) > 0:
+		actions, err := next.actions(a.known, a.folded)
+		return actions, nil, err
+	case strings.TrimSpace(choice.Content) == "":
+		return nil, nil, fmt.Errorf("%w: the model's message is empty: no call and no text (%d tokens, stop reason %q)",
+			agents.ErrUnableToParseOutput, next.Tokens, choice.StopReason)
+	}
+	return nil, finish(choice.Content, choice.Content), nil
+}
+
+// ask puts the conversation to the model, for as long as the budget lasts.
+func (a *Agent) ask(ctx context.Context, conversation []llms.MessageContent, options []llms.CallOption, left time.Duration) (*llms.ContentChoice, error) {
+	all := append(append([]llms.CallOption{}, a.config.Options...), options...)
+	if len(a.offered) > 0 {
+		all = append(all, llms.WithTools(a.offered))
+	}
+	bounded := ctx
+	if left > 0 {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeoutCause(ctx, left, ErrBudget)
+		defer cancel()
+	}
+	response, err := a.config.Model.GenerateContent(bounded, conversation, all...)
+	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), ErrBudget):
+		return nil, fmt.Errorf("%w: %s, in the middle of an answer", ErrBudget, a.config.Budget.Time)
+	case err != nil:
+		return nil, fmt.Errorf("asking the model: %w", err)
+	case response == nil || len(response.Choices) == 0 || response.Choices[0] == nil:
+		return nil, fmt.Errorf("%w: the model gave no choice", agents.ErrUnableToParseOutput)
+	}
+	return response.Choices[0], nil
+}
+
+// left is what the budget leaves of its time; 0 means that it has no bound.
+func (a *Agent) left(past []played, now time.Time) time.Duration {
+	if a.config.Budget.Time == 0 {
+		return 0
+	}
+	return a.config.Budget.Time - now.Sub(began(past, now))
+}
+
+// read takes the calls out of an answer, those that are written as text only
+// where it has no others.
+func (a *Agent) read(choice *llms.ContentChoice, number int) (calls []wanted, spelt bool) {
+	for _, call := range choice.ToolCalls {
+		if call.FunctionCall != nil {
+			calls = append(calls, wanted{call.ID, call.FunctionCall.Name, call.FunctionCall.Arguments})
+		}
+	}
+	if len(calls) == 0 && choice.FuncCall != nil {
+		calls = append(calls, wanted{Name: choice.FuncCall.Name, Arguments: choice.FuncCall.Arguments})
+	}
+	for i := range calls {
+		if calls[i].ID == "" {
+			calls[i].ID = fmt.Sprintf("call_%d_%d", number, i+1)
+		}
+	}
+	return calls, spelt
+}
+
+func finish(output, log string) *schema.AgentFinish {
+	return &schema.AgentFinish{ReturnValues: map[string]any{outputKey: output}, Log: log}
+}
+
+func lastObservation(past []played) string {
+	if len(past) == 0 {
+		return ""
+	}
+	seen := past[len(past)-1].observations
+	return seen[len(seen)-1]
+}
+
+// number is that of the last turn.
+func number(past []played) int {
+	last := 0
+	for _, p := range past {
+		last = max(last, p.Number)
+	}
+	return last
+}
+
+// tokensOf is how many tokens the model says it generated.
+func tokensOf(choice *llms.ContentChoice) int {
+	n, _ := choice.GenerationInfo["CompletionTokens"].(int)
+	return n
+}
