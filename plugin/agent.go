@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,14 +143,11 @@ func (a *Agent) known(name string) bool {
 	return ok
 }
 
-// folded reports whether a tool has that name in some spelling.
+// folded reports whether langchaingo's executor would take the name for that of
+// a tool; it compares in upper case, which is not what strings.EqualFold does.
 func (a *Agent) folded(name string) bool {
-	for _, t := range a.guarded {
-		if strings.EqualFold(t.Name(), name) || strings.ToUpper(t.Name()) == strings.ToUpper(name) {
-			return true
-		}
-	}
-	return false
+	upper := strings.ToUpper(name)
+	return slices.ContainsFunc(a.guarded, func(t lctools.Tool) bool { return strings.ToUpper(t.Name()) == upper })
 }
 
 // unknown is the observation of a call of no tool. It lists the names there

@@ -57,7 +57,7 @@ func carryParameters(schema any) (ollama.ToolFunctionParameters, error) {
 	if len(top.AnyOf)+len(top.OneOf)+len(top.AllOf) > 0 {
 		return none, fmt.Errorf("at the top there is a choice between schemas, and only an object's properties fit there")
 	}
-	if len(top.Type) > 0 && !(len(top.Type) == 1 && top.Type[0] == "object") {
+	if len(top.Type) > 1 || len(top.Type) == 1 && top.Type[0] != "object" {
 		return none, fmt.Errorf("at the top the type is %s, and only an object fits there", top.Type)
 	}
 	properties, err := c.properties(top, "")

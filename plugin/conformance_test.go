@@ -19,8 +19,8 @@ import (
 
 const sum = "Compute 4*2+7. Use the tools, then call answer with the result."
 
-// real is a model of the real Ollama, at temperature 0.
-func real(t *testing.T, server *ollamatest.Server, name string) *plugin.Model {
+// ollamaModel is a model of the real Ollama, at temperature 0.
+func ollamaModel(t *testing.T, server *ollamatest.Server, name string) *plugin.Model {
 	t.Helper()
 	model, err := plugin.NewModel(plugin.ModelConfig{URL: server.URL, Name: name, NumCtx: 2048, HTTP: client(t),
 		Options: map[string]any{"temperature": 0, "num_predict": 64}})
@@ -56,7 +56,7 @@ func TestModelBehaves(t *testing.T) {
 		"at a deadline":          checkDeadline,
 		"many at once":           checkConcurrency,
 	} {
-		t.Run(name, func(t *testing.T) { check(t, real(t, server, ollamatest.Tools)) })
+		t.Run(name, func(t *testing.T) { check(t, ollamaModel(t, server, ollamatest.Tools)) })
 	}
 }
 
@@ -201,7 +201,7 @@ func checkConcurrency(t *testing.T, m *plugin.Model) {
 func TestModelWhoseServerDies(t *testing.T) {
 	server := ollamatest.StartOwn(t)
 	noLeak(t)
-	model := real(t, server, ollamatest.Tools)
+	model := ollamaModel(t, server, ollamatest.Tools)
 	_, err := model.GenerateContent(t.Context(), human(sum), llms.WithMaxTokens(1000), llms.WithTemperature(2),
 		llms.WithStreamingFunc(func(context.Context, []byte) error { server.Stop(); return nil }))
 	if !llms.IsProviderUnavailableError(err) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	ollama "github.com/ollama/ollama/api"
@@ -100,7 +102,7 @@ func (m *Model) generate(ctx context.Context, conversation []llms.MessageContent
 	if err != nil {
 		return nil, err
 	}
-	reply, err := m.chat(ctx, request, listener{ctx, options})
+	reply, err := m.chat(ctx, request, listener(options))
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +129,7 @@ func (m *Model) request(conversation []llms.MessageContent, o llms.CallOptions) 
 	}
 	base := map[string]any{"num_ctx": m.config.NumCtx}
 	for _, options := range []map[string]any{m.config.Options, extra.Options} {
-		for name, value := range options {
-			base[name] = value
-		}
+		maps.Copy(base, options)
 	}
 	var err error
 	if r.Options, err = ollamaOptions(base, o); err != nil {
@@ -157,7 +157,7 @@ func toolsOf(o llms.CallOptions) ([]llms.Tool, error) {
 	}
 	offered := o.Tools
 	for i := range o.Functions {
-		offered = append(offered[:len(offered):len(offered)], llms.Tool{Type: "function", Function: &o.Functions[i]})
+		offered = append(slices.Clip(offered), llms.Tool{Type: "function", Function: &o.Functions[i]})
 	}
 	return offered, nil
 }

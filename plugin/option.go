@@ -100,7 +100,8 @@ func applied(options []llms.CallOption) llms.CallOptions {
 // base.
 func ollamaOptions(base map[string]any, o llms.CallOptions) (map[string]any, error) {
 	for name, n := range foreign(&o) {
-		if single := name == "N" || name == "CandidateCount"; *n != noCount && !(single && *n == 1) {
+		one := *n == 1 && (name == "N" || name == "CandidateCount")
+		if *n != noCount && !one {
 			return nil, unsupported("Ollama has no option %s: it gives one answer a request, bounded in tokens", name)
 		}
 	}

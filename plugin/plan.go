@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []
 	}
 	conversation := opening
 	for _, p := range past {
-		conversation = append(conversation[:len(conversation):len(conversation)], p.messages(a.unknown)...)
+		conversation = append(slices.Clip(conversation), p.messages(a.unknown)...)
 	}
 	choice, err := a.ask(ctx, conversation, options, a.left(past, now))
 	if err != nil {

@@ -71,7 +71,7 @@ func read(ctx context.Context, lines io.Reader, hear listener) (chatReply, error
 		line.Message.ToolCalls = append(whole.Message.ToolCalls, line.Message.ToolCalls...)
 		line.Logprobs = append(whole.Logprobs, line.Logprobs...)
 		whole = line
-		if err := hear.piece(line.Message); err != nil {
+		if err := hear.piece(ctx, line.Message); err != nil {
 			return whole, err
 		}
 		if line.Done {
@@ -82,19 +82,16 @@ func read(ctx context.Context, lines io.Reader, hear listener) (chatReply, error
 }
 
 // listener hands the pieces of an answer to the caller's streaming functions.
-type listener struct {
-	ctx     context.Context
-	options llms.CallOptions
-}
+type listener llms.CallOptions
 
-func (l listener) piece(m chatMessage) error {
-	if l.options.StreamingReasoningFunc != nil && m.Thinking+m.Content != "" {
-		if err := l.options.StreamingReasoningFunc(l.ctx, []byte(m.Thinking), []byte(m.Content)); err != nil {
+func (l listener) piece(ctx context.Context, m chatMessage) error {
+	if l.StreamingReasoningFunc != nil && m.Thinking+m.Content != "" {
+		if err := l.StreamingReasoningFunc(ctx, []byte(m.Thinking), []byte(m.Content)); err != nil {
 			return err
 		}
 	}
-	if l.options.StreamingFunc != nil && m.Content != "" {
-		return l.options.StreamingFunc(l.ctx, []byte(m.Content))
+	if l.StreamingFunc != nil && m.Content != "" {
+		return l.StreamingFunc(ctx, []byte(m.Content))
 	}
 	return nil
 }

@@ -124,16 +124,14 @@ func TestEpisodeToolsEndWithTheEpisode(t *testing.T) {
 }
 
 func TestEpisodeToolsReturnWhatNoAgentCanMend(t *testing.T) {
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
 	tests := []struct {
-		name string
-		ctx  context.Context
-		env  *counter
-		want error
+		name      string
+		cancelled bool
+		env       *counter
+		want      error
 	}{
-		{"a dead server", context.Background(), &counter{dead: true}, errDead},
-		{"a cancelled run", cancelled, &counter{}, context.Canceled},
+		{"a dead server", false, &counter{dead: true}, errDead},
+		{"a cancelled run", true, &counter{}, context.Canceled},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,11 +139,16 @@ func TestEpisodeToolsReturnWhatNoAgentCanMend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := list[0].Call(test.ctx, ""); !errors.Is(err, test.want) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.cancelled {
+				cancel()
+			}
+			if _, err := list[0].Call(ctx, ""); !errors.Is(err, test.want) {
 				t.Errorf("unguarded: got %v, want %v", err, test.want)
 			}
 			guarded := plugin.Guard(list, plugin.ToolLimits{}, nil)
-			if _, err := guarded[0].Call(test.ctx, ""); !errors.Is(err, test.want) {
+			if _, err := guarded[0].Call(ctx, ""); !errors.Is(err, test.want) {
 				t.Errorf("guarded: got %v, want %v", err, test.want)
 			}
 		})
