@@ -69,7 +69,8 @@ func Default(update, pool string) Config {
 
 // The largest sizes that Validate lets pass.
 const (
-	maxHidden = 4096
+	maxHidden = 1024
+	maxStages = 1024
 	maxSize   = 1 << 16
 )
 
@@ -85,7 +86,7 @@ func (c Config) Validate() error {
 		name       string
 		value, top int
 	}{
-		{"hidden", c.Hidden, maxHidden}, {"stages", c.Stages, maxSize}, {"batch", c.Batch, maxSize},
+		{"hidden", c.Hidden, maxHidden}, {"stages", c.Stages, maxStages}, {"batch", c.Batch, maxSize},
 		{"steps", c.Steps, maxSize}, {"context", c.Context, maxSize},
 	}
 	for _, s := range sizes {
