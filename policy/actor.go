@@ -83,7 +83,7 @@ func (f *acting) run(n *Net, batch int, rng *rand.Rand) {
 		} else {
 			network.Sample(n.arithmetic, logits, v, rng, f.probs[:len(logits)], chosen)
 		}
-		copy(f.Forward.Plan.Tokens[min((t+1)*batch, len(f.actions)):], chosen)
+		copy(f.Plan.Tokens[min((t+1)*batch, len(f.actions)):], chosen)
 	}
 	f.Value()
 	network.LogProbs(n.arithmetic, f.Logits, v, f.actions, f.probs, f.logProbs)

@@ -101,7 +101,8 @@ func TestSamplingFollowsProbabilities(t *testing.T) {
 	total, squares := 0.0, 0.0
 	for token, p := range probs {
 		total += p
-		squares += math.Pow(count[token]-draws*p, 2) / (draws * p)
+		off := count[token] - draws*p
+		squares += off * off / (draws * p)
 	}
 	if math.Abs(total-1) > 1e-3 {
 		t.Errorf("the probabilities of all %d tokens add up to %v", len(probs), total)
@@ -118,8 +119,7 @@ func TestPlanNothing(t *testing.T) {
 		t.Errorf("got %v, %v", plans, err)
 	}
 	_, err = policy.NewActor(tr.learner.Net()).Plan([]policy.Prompt{{Context: []int{99}}}, nil)
-	var refused *tools.Error
-	if !errors.As(err, &refused) {
+	if _, refused := errors.AsType[*tools.Error](err); !refused {
 		t.Errorf("an unknown token: got %v", err)
 	}
 }

@@ -79,21 +79,21 @@ func (l *Learner) Sample(b *Batch, rng *rand.Rand) error {
 	return nil
 }
 
-// Diverged is the error of an update whose gradient is not a number. The
+// DivergedError is the error of an update whose gradient is not a number. The
 // weights are those before it.
-type Diverged struct {
+type DivergedError struct {
 	Update   int // counted from 1
 	GradNorm float64
 }
 
 // Error tells the update.
-func (d *Diverged) Error() string {
+func (d *DivergedError) Error() string {
 	return fmt.Sprintf("update %d: the gradient's norm is %v; the weights are left as they were", d.Update, d.GradNorm)
 }
 
 // Update makes one update from a batch. Updates of grpo may use a batch
 // several times: ratios are to the policy that sampled it. The first error of
-// each is a [*tools.Error] for a batch that does not fit, or [*Diverged].
+// each is a [*tools.Error] for a batch that does not fit, or [*DivergedError].
 func (l *Learner) Update(b *Batch) (Metrics, error) {
 	if err := l.take(b); err != nil {
 		return Metrics{}, err
@@ -108,7 +108,7 @@ func (l *Learner) Update(b *Batch) (Metrics, error) {
 	}
 	norm := update.Norm(l.graph.Grad)
 	if math.IsNaN(norm) || math.IsInf(norm, 0) {
-		return Metrics{}, &Diverged{Update: l.updates + 1, GradNorm: norm}
+		return Metrics{}, &DivergedError{Update: l.updates + 1, GradNorm: norm}
 	}
 	l.adam.Step(l.net.arithmetic, l.net.params.Flat, l.graph.Grad, norm, l.net.config.MaxGradNorm)
 	l.updates++

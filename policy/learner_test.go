@@ -192,8 +192,7 @@ func TestDivergence(t *testing.T) {
 				tr.sample(t)
 				tr.relate()
 				_, err := tr.learner.Update(tr.batch)
-				var diverged *policy.Diverged
-				if errors.As(err, &diverged) {
+				if diverged, ok := errors.AsType[*policy.DivergedError](err); ok {
 					if diverged.Update != i || tr.learner.Updates() != i-1 {
 						t.Errorf("update %d of %d made says %d", i, tr.learner.Updates(), diverged.Update)
 					}

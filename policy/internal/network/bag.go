@@ -49,7 +49,7 @@ func (g Bag[F]) Grad(k vector.Arithmetic[F], tokens []int, dOut, dTable []F) {
 		g.share(k, dOut)
 	}
 	clear(dTable)
-	for b := 0; b < len(tokens)/g.Width; b++ {
+	for b := range len(tokens) / g.Width {
 		row := dOut[b*g.Dim : (b+1)*g.Dim]
 		bag := tokens[b*g.Width : (b+1)*g.Width]
 		scale(row, 1/F(filled(bag)))
