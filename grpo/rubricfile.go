@@ -1,0 +1,170 @@
+package grpo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"toolgym/internal/strictjson"
+)
+
+const maxRubricSize = 1 << 20
+
+// ParseRubric reads a rubric file, YAML or JSON. Unknown fields, wrong types
+// and weights that are not finite are refused with the place and with what
+// would be right there. The rubric that is returned is valid.
+func ParseRubric(text []byte) (Rubric, error) {
+	if len(text) > maxRubricSize {
+		return Rubric{}, refuse("", "a rubric of at most 1 MiB", "%d bytes", len(text))
+	}
+	var value any
+	var err error
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
+		value, err = strictjson.Decode(trimmed)
+	} else {
+		err = yaml.Unmarshal(text, &value)
+	}
+	if err != nil {
+		return Rubric{}, refuse("", "a rubric in YAML or JSON", "%v", err)
+	}
+	r, err := rubricOf(value)
+	if err != nil {
+		return Rubric{}, err
+	}
+	return r, r.Validate()
+}
+
+// UnmarshalJSON reads a rubric as strictly as [ParseRubric] does. Whether it
+// makes sense is for [Rubric.Validate] to say.
+func (r *Rubric) UnmarshalJSON(text []byte) error {
+	value, err := strictjson.Decode(text)
+	if err != nil {
+		return refuse("", "a rubric", "%v", err)
+	}
+	*r, err = rubricOf(value)
+	return err
+}
+
+func rubricOf(value any) (Rubric, error) {
+	r := Rubric{Criteria: map[string]Criterion{}}
+	err := eachField(value, func(field string, value any) error {
+		if field != "criteria" {
+			return unknownField(field, "criteria")
+		}
+		return eachField(value, func(name string, value any) error {
+			c, err := criterionOf(value)
+			r.Criteria[name] = c
+			return err
+		})
+	})
+	return r, err
+}
+
+func criterionOf(value any) (c Criterion, err error) {
+	err = eachField(value, func(field string, value any) (err error) {
+		switch field {
+		case "weight":
+			c.Weight, err = numberOf(value)
+		case "unit":
+			c.Unit, err = textOf(value)
+		case "soft":
+			c.Soft, err = countOf(value)
+		case "max":
+			c.Max, err = countOf(value)
+		case "formula":
+			c.Formula, err = textOf(value)
+		default:
+			err = unknownField(field, "weight, unit, soft, max or formula")
+		}
+		return err
+	})
+	return c, err
+}
+
+func unknownField(field, want string) error {
+	return refuse("", want, "unknown field %q", clip(field))
+}
+
+// eachField calls f for each field of an object in order of the names, and
+// says in its errors which field it was.
+func eachField(value any, f func(field string, value any) error) error {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return refuse("", "an object", "%s", describe(value))
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if err := f(field, fields[field]); err != nil {
+			return at("/"+clip(field), err)
+		}
+	}
+	return nil
+}
+
+// numberOf reads what strictjson or YAML makes of a number.
+func numberOf(value any) (float64, error) {
+	f := math.NaN()
+	switch v := value.(type) {
+	case json.Number:
+		parsed, err := v.Float64()
+		if err != nil {
+			return 0, refuse("", "a finite number", "%s", clip(string(v)))
+		}
+		f = parsed
+	case float64:
+		f = v
+	case int:
+		f = float64(v)
+	default:
+		return 0, refuse("", "a finite number", "%s", describe(value))
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, refuse("", "a finite number", "%v", f)
+	}
+	return f, nil
+}
+
+func countOf(value any) (int, error) {
+	f, err := numberOf(value)
+	if err != nil || f != math.Trunc(f) || f < 0 || f > math.MaxInt32 {
+		return 0, refuse("", "a whole number of tokens", "%s", describe(value))
+	}
+	return int(f), nil
+}
+
+func textOf(value any) (string, error) {
+	text, ok := value.(string)
+	if !ok {
+		return "", refuse("", "a text", "%s", describe(value))
+	}
+	return text, nil
+}
+
+// describe names a value of the wrong type in a few words.
+func describe(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return fmt.Sprintf("the text %q", clip(v))
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	}
+	return clip(fmt.Sprint(value))
+}
+
+// clip bounds what is quoted back.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
