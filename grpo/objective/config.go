@@ -1,6 +1,8 @@
 package objective
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -50,15 +52,29 @@ func Default() Config {
 	return Config{Type: LossDAPO, Epsilon: 0.2, Beta: 0.05, KL: KL3, Level: LevelToken}
 }
 
+// UnmarshalJSON fills in the defaults for what is left out, and refuses unknown
+// fields.
+func (c *Config) UnmarshalJSON(text []byte) error {
+	type plain Config // without this method
+	read := plain(Default())
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&read); err != nil {
+		return refuse("", "type, epsilon, epsilon_high, beta, kl, level and max_completion_length", "%v", err)
+	}
+	*c = Config(read)
+	return nil
+}
+
 // Validate says which field is wrong, and what would be right.
-func (o Config) Validate() error {
+func (c Config) Validate() error {
 	names := []struct {
 		field, value string
 		known        []string
 	}{
-		{"type", o.Type, []string{LossGRPO, LossBNPO, LossDrGRPO, LossDAPO}},
-		{"level", o.Level, []string{LevelToken, LevelSequence}},
-		{"kl", o.KL, []string{KL1, KL2, KL3}},
+		{"type", c.Type, []string{LossGRPO, LossBNPO, LossDrGRPO, LossDAPO}},
+		{"level", c.Level, []string{LevelToken, LevelSequence}},
+		{"kl", c.KL, []string{KL1, KL2, KL3}},
 	}
 	for _, n := range names {
 		if !slices.Contains(n.known, n.value) {
@@ -68,24 +84,24 @@ func (o Config) Validate() error {
 	numbers := []struct {
 		field string
 		value float64
-	}{{"epsilon", o.Epsilon}, {"epsilon_high", o.high()}, {"beta", o.Beta}}
+	}{{"epsilon", c.Epsilon}, {"epsilon_high", c.high()}, {"beta", c.Beta}}
 	for _, n := range numbers {
 		if !(n.value >= 0) || math.IsInf(n.value, 0) {
 			return refuse(n.field, "a finite number, at least 0", "%v", n.value)
 		}
 	}
-	if o.MaxCompletionLength < 0 {
-		return refuse("max_completion_length", "a number of tokens", "%d", o.MaxCompletionLength)
+	if c.MaxCompletionLength < 0 {
+		return refuse("max_completion_length", "a number of tokens", "%d", c.MaxCompletionLength)
 	}
-	if o.Type == LossDrGRPO && o.MaxCompletionLength == 0 {
+	if c.Type == LossDrGRPO && c.MaxCompletionLength == 0 {
 		return refuse("max_completion_length", "the longest completion in tokens, which dr_grpo divides by", "missing")
 	}
 	return nil
 }
 
-func (o Config) high() float64 {
-	if o.EpsilonHigh == nil {
-		return o.Epsilon
+func (c Config) high() float64 {
+	if c.EpsilonHigh == nil {
+		return c.Epsilon
 	}
-	return *o.EpsilonHigh
+	return *c.EpsilonHigh
 }

@@ -43,37 +43,32 @@ type Clipping struct{ Low, High, Region float64 }
 //
 // The batch handed in is both the local and the whole one, so that bnpo and
 // dapo agree here; they differ once a trainer splits it.
-func Compute(t Tokens, o Config) (Loss, error) {
-	if err := o.Validate(); err != nil {
+func Compute(t Tokens, c Config) (Loss, error) {
+	m, err := NewMeter(c)
+	if err != nil {
 		return Loss{}, err
 	}
-	if err := t.check(); err != nil {
+	if err := m.Add(t); err != nil {
 		return Loss{}, err
 	}
-	ratios := t.ratios(o.Level)
-	loss := Loss{KL: t.divergence()}
-	if t.Old != nil {
-		loss.Clip = t.clipping(ratios, o)
+	loss, err := m.Loss()
+	if err == nil && loss.Value != nil {
+		loss.Gradient = t.gradient(c)
 	}
-	if o.Beta != 0 && t.Ref == nil {
-		return loss, nil
-	}
-	value := 0.0
-	loss.Gradient = make([][]float64, len(t.LogProbs))
-	weights := t.weights(o)
-	for i := range t.LogProbs {
-		part, gradient := t.row(i, ratios[i], o)
-		value += weights[i] * part
-		for j := range gradient {
-			gradient[j] *= weights[i]
+	return loss, err
+}
+
+// gradient is the derivative of the loss by each log-probability.
+func (t Tokens) gradient(c Config) [][]float64 {
+	ratios, weights := t.ratios(c.Level), t.weights(c)
+	gradient := make([][]float64, len(t.LogProbs))
+	for i := range gradient {
+		_, gradient[i] = t.row(i, ratios[i], c)
+		for j := range gradient[i] {
+			gradient[i][j] *= weights[i]
 		}
-		loss.Gradient[i] = gradient
 	}
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return Loss{}, refuse("logprobs", "log-probabilities whose ratios float64 can hold", "the loss is %v", value)
-	}
-	loss.Value = &value
-	return loss, nil
+	return gradient
 }
 
 // ratios returns the ratio of each token; all of a row are one at sequence
@@ -112,18 +107,18 @@ func (t Tokens) level(i int, logRatios []float64) {
 }
 
 // weights returns what a token of each row weighs in the loss.
-func (t Tokens) weights(o Config) []float64 {
+func (t Tokens) weights(c Config) []float64 {
 	weights := make([]float64, len(t.LogProbs))
 	total := 0
 	for i := range weights {
 		total += t.length(i)
 	}
 	for i := range weights {
-		switch o.Type {
+		switch c.Type {
 		case LossGRPO:
 			weights[i] = 1 / float64(len(weights)*max(1, t.length(i)))
 		case LossDrGRPO:
-			weights[i] = 1 / float64(len(weights)*o.MaxCompletionLength)
+			weights[i] = 1 / float64(len(weights)*c.MaxCompletionLength)
 		default: // bnpo and dapo; Validate admits no other
 			weights[i] = 1 / float64(max(1, total))
 		}
@@ -132,24 +127,24 @@ func (t Tokens) weights(o Config) []float64 {
 }
 
 // row returns the sum of row i's token losses and its gradient.
-func (t Tokens) row(i int, ratios []float64, o Config) (sum float64, gradient []float64) {
+func (t Tokens) row(i int, ratios []float64, c Config) (sum float64, gradient []float64) {
 	gradient = make([]float64, len(ratios))
 	shared, n := 0.0, t.length(i)
 	for j, ratio := range ratios {
 		if !t.kept(i, j) {
 			continue
 		}
-		surrogate, slope := surrogate(ratio, t.Advantages[i], o)
+		surrogate, slope := surrogate(ratio, t.Advantages[i], c)
 		sum -= surrogate
-		if o.Level == LevelSequence {
+		if c.Level == LevelSequence {
 			shared -= slope / float64(n)
 		} else {
 			gradient[j] = -slope
 		}
-		if o.Beta != 0 {
-			kl, slope := divergence(t.LogProbs[i][j]-t.Ref[i][j], o.KL)
-			sum += o.Beta * kl
-			gradient[j] += o.Beta * slope
+		if c.Beta != 0 {
+			kl, slope := divergence(t.LogProbs[i][j]-t.Ref[i][j], c.KL)
+			sum += c.Beta * kl
+			gradient[j] += c.Beta * slope
 		}
 	}
 	for j := range gradient {
@@ -162,12 +157,12 @@ func (t Tokens) row(i int, ratios []float64, o Config) (sum float64, gradient []
 
 // surrogate is min(ρA, clip(ρ)A) and its derivative by log ρ, which is 0 where
 // the clipped side is the smaller.
-func surrogate(ratio, advantage float64, o Config) (value, slope float64) {
+func surrogate(ratio, advantage float64, c Config) (value, slope float64) {
 	if advantage == 0 {
 		return 0, 0 // also for a ratio that overflowed
 	}
 	plain := ratio * advantage
-	clipped := min(max(ratio, 1-o.Epsilon), 1+o.high()) * advantage
+	clipped := min(max(ratio, 1-c.Epsilon), 1+c.high()) * advantage
 	if plain <= clipped {
 		return plain, plain
 	}
@@ -184,62 +179,4 @@ func divergence(d float64, kind string) (value, slope float64) {
 	default: // k3; Validate admits no other
 		return math.Expm1(-d) + d, -math.Expm1(-d)
 	}
-}
-
-func (t Tokens) divergence() *Divergence {
-	if t.Ref == nil {
-		return nil
-	}
-	mean := func(kind string) float64 {
-		return t.mean(func(i, j int) float64 {
-			value, _ := divergence(t.LogProbs[i][j]-t.Ref[i][j], kind)
-			return value
-		})
-	}
-	return &Divergence{mean(KL1), mean(KL2), mean(KL3)}
-}
-
-func (t Tokens) clipping(ratios [][]float64, o Config) *Clipping {
-	low := func(i, j int) bool { return ratios[i][j] < 1-o.Epsilon && t.Advantages[i] < 0 }
-	high := func(i, j int) bool { return ratios[i][j] > 1+o.high() && t.Advantages[i] > 0 }
-	share := func(clipped func(i, j int) bool) float64 {
-		if o.Level == LevelSequence {
-			return t.meanOfRows(clipped)
-		}
-		return t.mean(func(i, j int) float64 {
-			if clipped(i, j) {
-				return 1
-			}
-			return 0
-		})
-	}
-	c := Clipping{Low: share(low), High: share(high)}
-	c.Region = c.Low + c.High // a ratio is never clipped on both sides
-	return &c
-}
-
-// mean is the mean of f over the tokens that the mask keeps; 0 without any.
-func (t Tokens) mean(f func(i, j int) float64) float64 {
-	sum, n := 0.0, 0
-	for i, row := range t.LogProbs {
-		for j := range row {
-			if t.kept(i, j) {
-				sum += f(i, j)
-				n++
-			}
-		}
-	}
-	return sum / float64(max(1, n))
-}
-
-// meanOfRows is the share of the completions whose ratio, one for all their
-// tokens, is clipped.
-func (t Tokens) meanOfRows(clipped func(i, j int) bool) float64 {
-	n := 0
-	for i, row := range t.LogProbs {
-		if len(row) > 0 && clipped(i, 0) {
-			n++
-		}
-	}
-	return float64(n) / float64(max(1, len(t.LogProbs)))
 }
