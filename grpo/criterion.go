@@ -26,14 +26,59 @@ const (
 	CriterionHiddenViolations = "hidden_violations" // violations of keywords that serving layers hide from the model
 )
 
-// criteria lists the names above in the order of reports.
+// measure indexes the criteria above in the order of reports.
+type measure int
+
+const (
+	mFormat measure = iota
+	mSchema
+	mCompletion
+	mLength
+	mCallsEmitted
+	mCallsParsed
+	mCallsValid
+	mCallsExecuted
+	mCallsNeeded
+	mFabricatedResult
+	mUngroundedAnswer
+	mCopiedSchema
+	mRepeatedTags
+	mEmptyTags
+	mRepetition
+	mOverlong
+	mHiddenViolations
+	measures // their number
+)
+
+// criteria lists the names in the order of reports.
 func criteria() []string {
-	return []string{
-		CriterionFormat, CriterionSchema, CriterionCompletion, CriterionLength,
-		CriterionCallsEmitted, CriterionCallsParsed, CriterionCallsValid, CriterionCallsExecuted, CriterionCallsNeeded, CriterionFabricatedResult, CriterionUngroundedAnswer,
-		CriterionCopiedSchema, CriterionRepeatedTags, CriterionEmptyTags, CriterionRepetition, CriterionOverlong, CriterionHiddenViolations,
+	names := [measures]string{
+		mFormat: CriterionFormat, mSchema: CriterionSchema, mCompletion: CriterionCompletion, mLength: CriterionLength,
+		mCallsEmitted: CriterionCallsEmitted, mCallsParsed: CriterionCallsParsed, mCallsValid: CriterionCallsValid,
+		mCallsExecuted: CriterionCallsExecuted, mCallsNeeded: CriterionCallsNeeded, mFabricatedResult: CriterionFabricatedResult,
+		mUngroundedAnswer: CriterionUngroundedAnswer, mCopiedSchema: CriterionCopiedSchema, mRepeatedTags: CriterionRepeatedTags,
+		mEmptyTags: CriterionEmptyTags, mRepetition: CriterionRepetition, mOverlong: CriterionOverlong, mHiddenViolations: CriterionHiddenViolations,
 	}
+	return names[:]
 }
 
 // known reports whether name is one of the criteria that need no formula.
 func known(name string) bool { return slices.Contains(criteria(), name) }
+
+// values are the measures of one completion. A measure that could not be taken
+// has its reason in unknown.
+type values struct {
+	value   [measures]float64
+	unknown [measures]string
+	turns   int
+	tokens  int // −1 when nobody counted them
+}
+
+func (v *values) set(m measure, value float64) { v.value[m] = value }
+
+// flag sets a measure that is 1 or 0.
+func (v *values) flag(m measure, holds bool) {
+	if holds {
+		v.value[m] = 1
+	}
+}

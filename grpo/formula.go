@@ -1,6 +1,7 @@
 package grpo
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -24,7 +25,6 @@ type variables struct {
 	Format           float64 `expr:"format"`
 	Schema           float64 `expr:"schema"`
 	Completion       float64 `expr:"completion"`
-	Length           float64 `expr:"length"`
 	CallsEmitted     float64 `expr:"calls_emitted"`
 	CallsParsed      float64 `expr:"calls_parsed"`
 	CallsValid       float64 `expr:"calls_valid"`
@@ -86,7 +86,10 @@ func newFormula(text string) (*formula, error) {
 }
 
 // value works the formula out. A condition that holds is 1.
-func (f *formula) value(v *variables) (float64, error) {
+func (f *formula) value(v *variables, of *values) (float64, error) {
+	if f.tokens && of.tokens < 0 {
+		return 0, errors.New(unknownTokens)
+	}
 	out, err := vm.Run(f.program, v)
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")

@@ -23,3 +23,15 @@ func at(pointer string, err error) error {
 	moved.Where = pointer + e.Where
 	return &moved
 }
+
+// within puts a pointer in place of where an error is, where that names a
+// parameter.
+func within(pointer string, err error) error {
+	var e *tools.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	moved.Where = pointer
+	return &moved
+}

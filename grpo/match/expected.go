@@ -55,6 +55,7 @@ type call struct {
 	name      string
 	arguments []argument
 	optional  map[string]any // the declared defaults of the tool's optional arguments
+	given     tools.Call
 }
 
 // argument is what one argument must be: one of values (none: absent), by the
@@ -133,7 +134,7 @@ func (c Call) compile(set tools.Set, shared map[string]Matcher, used map[string]
 			}
 		}
 	}
-	compiled := call{name: c.Name, optional: declared.defaults}
+	compiled := call{name: c.Name, optional: declared.defaults, given: tools.Call{Name: c.Name, Arguments: c.Arguments}}
 	for _, name := range names(given, matchers) {
 		a, err := newArgument(name, given, matchers[name])
 		if err != nil {
@@ -194,3 +195,6 @@ func decodeObject(text json.RawMessage) (map[string]any, error) {
 	}
 	return object, nil
 }
+
+// Expected is the expected call of that index, as it was given.
+func (p *Plan) Expected(i int) tools.Call { return p.calls[i].given }

@@ -1,0 +1,237 @@
+package grpo
+
+import (
+	"math"
+	"slices"
+
+	"toolgym/grpo/objective"
+)
+
+// Metrics are the figures of a batch, under the names that trainers print. A
+// figure that can not be known is nil: nothing is guessed.
+//
+//	reward                      mean of the valid rewards
+//	reward_std                  mean of the groups' standard deviations
+//	frac_reward_zero_std        share of the groups without spread, of those with two valid members
+//	rewards/{criterion}/mean    mean of the criterion's value over the valid completions
+//	rewards/{criterion}/std     its sample standard deviation
+//	completions/mean_length     in tokens, where they are known of every completion
+//	completions/clipped_ratio   share of the completions that were cut off
+//	tools/call_frequency        calls for each completion
+//	tools/failure_frequency     share of the calls that failed
+//	kl                          mean divergence from the reference policy, by the loss's estimator
+//	clip_ratio/low_mean, clip_ratio/high_mean, clip_ratio/region_mean
+//	loss                        the policy loss
+//	failures/{kind}             completions without a reward, by who is to blame
+type Metrics map[string]*float64
+
+// The names of the metrics that do not depend on a rubric.
+const (
+	MetricReward           = "reward"
+	MetricRewardStd        = "reward_std"
+	MetricZeroStd          = "frac_reward_zero_std"
+	MetricMeanLength       = "completions/mean_length"
+	MetricClippedRatio     = "completions/clipped_ratio"
+	MetricCallFrequency    = "tools/call_frequency"
+	MetricFailureFrequency = "tools/failure_frequency"
+	MetricKL               = "kl"
+	MetricClipLow          = "clip_ratio/low_mean"
+	MetricClipHigh         = "clip_ratio/high_mean"
+	MetricClipRegion       = "clip_ratio/region_mean"
+	MetricLoss             = "loss"
+)
+
+// moments are the running mean and spread of a stream of numbers (Welford
+// 1962).
+type moments struct {
+	n       int
+	mean, m float64
+}
+
+func (m *moments) add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.m += d * (x - m.mean)
+}
+
+func (m *moments) meanOrNil() *float64 { return ratio(m.mean, m.n > 0) }
+
+func (m *moments) stdOrNil() *float64 {
+	return ratio(math.Sqrt(max(0, m.m)/float64(m.n-1)), m.n > 1)
+}
+
+func ratio(x float64, known bool) *float64 {
+	if !known {
+		return nil
+	}
+	return &x
+}
+
+// A tally gathers the metrics of groups that come one after another, in memory
+// that does not grow with them.
+type tally struct {
+	clauses  []clause
+	reward   moments
+	stds     moments
+	zero     moments
+	criteria []moments
+	lengths  moments
+	uncounted,
+	cut, completions, calls, failed int
+	failures map[string]int
+	loss     *objective.Meter
+	estimate string
+	noTokens bool // some valid completion came without log-probabilities
+	tokens   bool // some came with
+}
+
+func newTally(p *plan) (*tally, error) {
+	meter, err := objective.NewMeter(p.loss)
+	if err != nil {
+		return nil, at("/loss/", err)
+	}
+	return &tally{
+		clauses: p.clauses, criteria: make([]moments, len(p.clauses)),
+		failures: map[string]int{}, loss: meter, estimate: p.loss.KL,
+	}, nil
+}
+
+// add takes a scored group in. The error is the caller's: log-probabilities
+// that make no batch.
+func (t *tally) add(g *Group, scored *GroupScore) error {
+	if scored.Std != nil {
+		t.stds.add(*scored.Std)
+		t.zero.add(flag(scored.ZeroStd))
+	}
+	for i := range scored.Completions {
+		s := &scored.Completions[i]
+		if s.Failure != nil {
+			t.failures[s.Failure.Kind]++
+		}
+		if s.Valid {
+			t.addScore(s)
+		}
+	}
+	return t.addTokens(g, scored)
+}
+
+func (t *tally) addScore(s *Score) {
+	t.completions++
+	t.reward.add(*s.Reward)
+	for k := range s.Criteria {
+		if s.Criteria[k].Error == "" {
+			t.criteria[k].add(s.Criteria[k].Value)
+		}
+	}
+	if s.values.tokens >= 0 {
+		t.lengths.add(float64(s.values.tokens))
+	} else {
+		t.uncounted++
+	}
+	t.cut += int(s.values.value[mOverlong])
+	for i := range s.Calls {
+		if c := &s.Calls[i]; c.Counts() {
+			t.calls++
+			t.failed += int(flag(!c.carriedOut()))
+		}
+	}
+}
+
+func flag(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+// addTokens takes in the log-probabilities of the valid completions, which all
+// have them or none.
+func (t *tally) addTokens(g *Group, scored *GroupScore) error {
+	var batch objective.Tokens
+	old, ref, masked := true, true, false
+	for i := range g.Completions {
+		c := &g.Completions[i]
+		switch {
+		case !scored.Completions[i].Valid:
+			continue
+		case c.LogProbs == nil:
+			t.noTokens = true
+			continue
+		}
+		t.tokens = true
+		batch.LogProbs = append(batch.LogProbs, c.LogProbs)
+		batch.Old = append(batch.Old, c.OldLogProbs)
+		batch.Ref = append(batch.Ref, c.RefLogProbs)
+		batch.Mask = append(batch.Mask, masks(c))
+		batch.Advantages = append(batch.Advantages, scored.Completions[i].Advantage)
+		old, ref, masked = old && c.OldLogProbs != nil, ref && c.RefLogProbs != nil, masked || c.Mask != nil
+	}
+	if len(batch.LogProbs) == 0 {
+		return nil
+	}
+	if !old {
+		batch.Old = nil
+	}
+	if !ref {
+		batch.Ref = nil
+	}
+	if !masked {
+		batch.Mask = nil
+	}
+	return within("/completions", t.loss.Add(batch))
+}
+
+// masks is the completion's mask, of ones where it has none.
+func masks(c *Completion) []int {
+	if c.Mask != nil {
+		return c.Mask
+	}
+	return slices.Repeat([]int{1}, len(c.LogProbs))
+}
+
+// metrics are the figures so far.
+func (t *tally) metrics() (Metrics, error) {
+	m := Metrics{
+		MetricReward:           t.reward.meanOrNil(),
+		MetricRewardStd:        t.stds.meanOrNil(),
+		MetricZeroStd:          t.zero.meanOrNil(),
+		MetricMeanLength:       ratio(t.lengths.mean, t.lengths.n > 0 && t.uncounted == 0),
+		MetricClippedRatio:     share(t.cut, t.completions),
+		MetricCallFrequency:    share(t.calls, t.completions),
+		MetricFailureFrequency: share(t.failed, t.calls),
+	}
+	for k := range t.clauses {
+		m["rewards/"+t.clauses[k].name+"/mean"] = t.criteria[k].meanOrNil()
+		m["rewards/"+t.clauses[k].name+"/std"] = t.criteria[k].stdOrNil()
+	}
+	for _, kind := range []string{FailureServing, FailureHarness, FailureInfrastructure} {
+		m["failures/"+kind] = share(t.failures[kind], 1)
+	}
+	return m, t.addLoss(m)
+}
+
+func share(part, whole int) *float64 {
+	return ratio(float64(part)/float64(whole), whole > 0)
+}
+
+func (t *tally) addLoss(m Metrics) error {
+	for _, name := range []string{MetricKL, MetricClipLow, MetricClipHigh, MetricClipRegion, MetricLoss} {
+		m[name] = nil
+	}
+	if !t.tokens || t.noTokens {
+		return nil
+	}
+	loss, err := t.loss.Loss()
+	if err != nil {
+		return err
+	}
+	m[MetricLoss] = loss.Value
+	if loss.KL != nil {
+		m[MetricKL] = map[string]*float64{objective.KL1: &loss.KL.K1, objective.KL2: &loss.KL.K2, objective.KL3: &loss.KL.K3}[t.estimate]
+	}
+	if c := loss.Clip; c != nil {
+		m[MetricClipLow], m[MetricClipHigh], m[MetricClipRegion] = &c.Low, &c.High, &c.Region
+	}
+	return nil
+}

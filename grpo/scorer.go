@@ -1,0 +1,186 @@
+package grpo
+
+import (
+	"context"
+	"fmt"
+
+	"toolgym/grpo/objective"
+	"toolgym/tools"
+)
+
+// A Scorer scores groups of completions. It is safe for concurrent use, and the
+// same request gives the same answer.
+type Scorer struct {
+	envs    tools.Specs
+	clauses []clause
+}
+
+// NewScorer makes a scorer that pays by the rubric, and that finds the tasks of
+// requests among the environments.
+func NewScorer(envs tools.Specs, rubric Rubric) (*Scorer, error) {
+	clauses, err := rubric.compile()
+	if err != nil {
+		return nil, err
+	}
+	return &Scorer{envs: envs, clauses: clauses}, nil
+}
+
+// Score scores every completion of every group. The error is the caller's, a
+// [*tools.Error] with a JSON pointer into the request, or the context's; what
+// is wrong with one completion is that completion's failure.
+func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
+	if err := r.Validate(); err != nil {
+		return Response{}, err
+	}
+	plan, err := s.plan(r)
+	if err != nil {
+		return Response{}, err
+	}
+	response := Response{Groups: make([]GroupScore, len(r.Groups))}
+	for i := range r.Groups {
+		scores, err := plan.scores(ctx, &r.Groups[i])
+		if err != nil {
+			return Response{}, at(fmt.Sprintf("/groups/%d", i), err)
+		}
+		response.Groups[i] = GroupScore{ID: r.Groups[i].ID, Completions: scores}
+	}
+	if err := plan.advantages(response.Groups); err != nil {
+		return Response{}, err
+	}
+	tally, err := newTally(plan)
+	if err != nil {
+		return Response{}, err
+	}
+	for i := range response.Groups {
+		if err := tally.add(&r.Groups[i], &response.Groups[i]); err != nil {
+			return Response{}, at(fmt.Sprintf("/groups/%d", i), err)
+		}
+	}
+	response.Metrics, err = tally.metrics()
+	return response, err
+}
+
+// A plan is how one request is to be scored.
+type plan struct {
+	scorer        *Scorer
+	clauses       []clause
+	normalization objective.Normalization
+	aggregation   objective.Aggregation
+	loss          objective.Config
+}
+
+// plan puts the scorer's own settings in for what the request leaves out.
+func (s *Scorer) plan(r Request) (*plan, error) {
+	p := &plan{
+		scorer: s, clauses: s.clauses, loss: objective.Default(),
+		normalization: r.Normalization, aggregation: r.Aggregation,
+	}
+	if r.Rubric != nil {
+		clauses, err := r.Rubric.compile()
+		if err != nil {
+			return nil, at("/rubric", err)
+		}
+		p.clauses = clauses
+	}
+	if r.Loss != nil {
+		p.loss = *r.Loss
+	}
+	if p.normalization == "" {
+		p.normalization = objective.NormalizeGroup
+	}
+	if p.aggregation == "" {
+		p.aggregation = objective.SumThenNormalize
+	}
+	return p, nil
+}
+
+// scores judges and pays the completions of a group.
+func (p *plan) scores(ctx context.Context, g *Group) ([]Score, error) {
+	t, err := p.scorer.task(g)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]Score, len(g.Completions))
+	for i := range g.Completions {
+		scores[i], err = t.judge(ctx, &g.Completions[i], p.clauses)
+		if err != nil {
+			return nil, at(fmt.Sprintf("/completions/%d", i), err)
+		}
+	}
+	return scores, nil
+}
+
+// task makes the group's task ready.
+func (s *Scorer) task(g *Group) (*task, error) {
+	if g.TaskID == "" {
+		return expectedTask(g.Tools, *g.Expected)
+	}
+	t, err := playedTask(s.envs, g.TaskID)
+	if err != nil {
+		return nil, within("/task_id", err)
+	}
+	return t, nil
+}
+
+// advantages fills in the spread of each group and the advantage of each
+// completion.
+func (p *plan) advantages(groups []GroupScore) error {
+	rewards := make([]objective.Rewards, len(groups))
+	for i, g := range groups {
+		rewards[i] = g.rewards()
+	}
+	advantages, spreads, err := objective.Advantages(rewards, p.normalization)
+	if err == nil && p.aggregation == objective.NormalizeThenSum {
+		advantages, err = objective.ByCriterion(p.byCriterion(groups), p.weights(), p.normalization)
+	}
+	if err != nil {
+		return within("/groups", err)
+	}
+	for i := range groups {
+		groups[i].Spread = spreads[i]
+		for j := range groups[i].Completions {
+			groups[i].Completions[j].Advantage = advantages[i][j]
+		}
+	}
+	return nil
+}
+
+func (g GroupScore) rewards() objective.Rewards {
+	r := objective.Rewards{Values: make([]float64, len(g.Completions)), Valid: make([]bool, len(g.Completions))}
+	for i := range g.Completions {
+		if c := &g.Completions[i]; c.Valid {
+			r.Values[i], r.Valid[i] = *c.Reward, true
+		}
+	}
+	return r
+}
+
+// byCriterion lists, for each criterion that is paid for, the values of all
+// completions by group.
+func (p *plan) byCriterion(groups []GroupScore) [][]objective.Rewards {
+	var all [][]objective.Rewards
+	for k := range p.clauses {
+		if p.clauses[k].Weight == 0 {
+			continue
+		}
+		values := make([]objective.Rewards, len(groups))
+		for i := range groups {
+			values[i] = groups[i].rewards() // for who is valid
+			for j := range groups[i].Completions {
+				values[i].Values[j] = groups[i].Completions[j].Criteria[k].Value
+			}
+		}
+		all = append(all, values)
+	}
+	return all
+}
+
+func (p *plan) weights() []float64 {
+	var weights []float64
+	for k := range p.clauses {
+		if w := p.clauses[k].Weight; w != 0 {
+			weights = append(weights, w)
+		}
+	}
+	return weights
+}

@@ -1,0 +1,101 @@
+package grpo
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"toolgym/grpo/parse"
+)
+
+// A turn is one assistant message, read, and the tool results that followed it
+// in the transcript.
+type turn struct {
+	reading parse.Reading
+	text    string // everything that the model wrote in it
+	given   []given
+}
+
+// given is a tool result as a transcript has it.
+type given struct {
+	id      string // of the call that it answers, or ""
+	content string
+}
+
+// turns reads a completion. tokens is the number of tokens that the messages
+// say were generated, −1 where they do not all say it.
+func (t *task) turns(c *Completion) (turns []turn, tokens int, err error) {
+	if c.Text != nil {
+		reading, err := t.reader.Read(parse.Input{Text: c.Text, Family: c.Family, FinishReason: c.FinishReason})
+		return []turn{{reading: reading, text: *c.Text}}, -1, err
+	}
+	last := -1
+	messages := make([]message, len(c.Messages))
+	for i, text := range c.Messages {
+		if err := json.Unmarshal(text, &messages[i]); err != nil {
+			return nil, -1, refuse(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
+		}
+		if messages[i].model() {
+			last = i
+		}
+	}
+	if last < 0 {
+		return nil, -1, refuse("/messages", "at least one message of the assistant", "%d messages without one", len(messages))
+	}
+	tokens = 0
+	for i, m := range messages {
+		switch {
+		case m.Role == "tool" && len(turns) > 0:
+			at := &turns[len(turns)-1]
+			at.given = append(at.given, given{m.ToolCallID, contentText(m.Content)})
+		case m.model():
+			in := parse.Input{Message: c.Messages[i], Family: c.Family}
+			if i == last {
+				in.FinishReason = c.FinishReason
+			}
+			reading, err := t.reader.Read(in)
+			if err != nil {
+				return nil, -1, at(fmt.Sprintf("/messages/%d", i), err)
+			}
+			turns = append(turns, turn{reading: reading, text: reading.Reasoning + "\n" + reading.Content})
+			tokens = m.count(tokens)
+		}
+	}
+	return turns, tokens, nil
+}
+
+// message is what a transcript's message says beside what package parse reads.
+type message struct {
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"`
+	ToolCallID string          `json:"tool_call_id"`
+	EvalCount  *int            `json:"eval_count"`
+	Error      json.RawMessage `json:"error"`
+}
+
+// model reports whether the message is the model's: the assistant's, or a
+// server's error in its place.
+func (m message) model() bool { return m.Role == "assistant" || m.Role == "" && m.Error != nil }
+
+func (m message) count(tokens int) int {
+	if m.EvalCount == nil || tokens < 0 {
+		return -1
+	}
+	return tokens + *m.EvalCount
+}
+
+// contentText is a message's content as text: a string, the text parts of a
+// list, or the JSON itself.
+func contentText(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var parts []struct{ Text string }
+	if json.Unmarshal(content, &parts) == nil {
+		for _, part := range parts {
+			text += part.Text
+		}
+		return text
+	}
+	return string(content)
+}
