@@ -39,8 +39,9 @@ type variables struct {
 	Overlong         float64 `expr:"overlong"`
 	HiddenViolations float64 `expr:"hidden_violations"`
 
-	Turns  float64 `expr:"turns"`
-	Tokens float64 `expr:"tokens"`
+	Turns   float64 `expr:"turns"`
+	Tokens  float64 `expr:"tokens"`
+	Matched float64 `expr:"matched"` // expected calls that were made
 	// Text is everything that the model wrote, Answer what it said last.
 	Text   string `expr:"text"`
 	Answer string `expr:"answer"`
@@ -71,7 +72,7 @@ func newFormula(text string) (*formula, error) {
 	program, err := expr.Compile(text, options...)
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, refuse("", "an expression over the criteria, turns, tokens, text, answer and called(name)", "%s", line)
+		return nil, refuse("", "an expression over the criteria, turns, tokens, matched, text, answer and called(name)", "%s", line)
 	}
 	node := program.Node()
 	check := &scrutiny{}

@@ -98,7 +98,7 @@ func (s *Score) variables(turns []turn) *variables {
 		CallsNeeded: x[mCallsNeeded], FabricatedResult: x[mFabricatedResult], UngroundedAnswer: x[mUngroundedAnswer],
 		CopiedSchema: x[mCopiedSchema], RepeatedTags: x[mRepeatedTags], EmptyTags: x[mEmptyTags], Repetition: x[mRepetition],
 		Overlong: x[mOverlong], HiddenViolations: x[mHiddenViolations],
-		Turns: float64(s.values.turns), Tokens: float64(s.values.tokens),
+		Turns: float64(s.values.turns), Tokens: float64(s.values.tokens), Matched: float64(s.matched()),
 		Text: strings.Join(texts, "\n"), Answer: finalText(turns), Called: s.called,
 	}
 }
@@ -108,6 +108,17 @@ func (s *Score) called(name string) int {
 	n := 0
 	for i := range s.Calls {
 		if s.Calls[i].Counts() && s.Calls[i].Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// matched counts the expected calls that were made.
+func (s *Score) matched() int {
+	n := 0
+	for i := range s.Calls {
+		if s.Calls[i].Verdict == VerdictRight {
 			n++
 		}
 	}

@@ -60,6 +60,16 @@ func score(t testing.TB, r grpo.Request) grpo.Response {
 	return response
 }
 
+func tolerance() cmp.Option { return cmpopts.EquateApprox(0, 1e-9) }
+
+// show prints what a pointer points at.
+func show(x *float64) any {
+	if x == nil {
+		return nil
+	}
+	return *x
+}
+
 func values(c grpo.Criteria) map[string]float64 {
 	out := map[string]float64{}
 	for _, score := range c {
@@ -135,7 +145,7 @@ func TestThreeTurnsWithFullMarks(t *testing.T) {
 		{Name: "format", Value: 1, Weight: 1, Reward: 1}, {Name: "schema", Value: 1, Weight: 1.5, Reward: 1.5},
 		{Name: "completion", Value: 1, Weight: 3, Reward: 3}, {Name: "length", Value: 3, Weight: -0.05, Reward: -0.15},
 	}
-	if diff := cmp.Diff(want, first.Criteria[:4], cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+	if diff := cmp.Diff(want, first.Criteria[:4], tolerance()); diff != "" {
 		t.Error(diff)
 	}
 	if length := got.Metrics[grpo.MetricMeanLength]; length == nil || *length != 35 {

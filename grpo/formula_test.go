@@ -1,0 +1,111 @@
+package grpo_test
+
+import (
+	"strings"
+	"testing"
+
+	"toolgym/grpo"
+)
+
+// own makes a rubric of one criterion with a formula.
+func own(formula string, weight float64) *grpo.Rubric {
+	return &grpo.Rubric{Criteria: map[string]grpo.Criterion{"own": {Weight: weight, Formula: formula}}}
+}
+
+func TestFormulas(t *testing.T) {
+	right := text("so " + call(`{"a":1,"b":2}`) + call(`{"a":1,"b":3}`))
+	tests := []struct {
+		name, formula, completion string
+		want                      float64
+	}{
+		{"a constant", "2", right, 2},
+		{"a criterion", "schema * 2", right, 2},
+		{"a condition that holds", "calls_parsed > calls_needed", right, 1},
+		{"one that does not", "completion == 1", right, 0},
+		{"a choice", `format == 1 ? 0.5 : -0.5`, right, 0.5},
+		{"containment", "matched / calls_needed", right, 1},
+		{"the text", `text contains "<tool_call>"`, right, 1},
+		{"a pattern", `text matches "^so "`, right, 1},
+		{"the answer", `answer == "so"`, right, 1},
+		{"calls of a tool", `called("add")`, right, 2},
+		{"functions", `max(1, min(5, abs(-3))) + len("ab") + round(0.4)`, right, 5},
+		{"turns", `turns`, episode(`{"a":1,"b":2}`), 3},
+		{"tokens", `tokens`, episode(`{"a":1,"b":2}`), 35},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := request(t, oneCall, test.completion)
+			r.Rubric = own(test.formula, 10)
+			got := score(t, r).Groups[0].Completions[0]
+			own, _ := got.Criteria.Named("own")
+			if own.Value != test.want || got.Reward == nil || *got.Reward != 10*test.want {
+				t.Errorf("%+v, reward %v, want the value %v", own, got.Reward, test.want)
+			}
+		})
+	}
+}
+
+// A criterion that can not be worked out is a failure with a reason where it
+// is paid for, and a note where it is not; it is never 0.
+func TestFailingCriteria(t *testing.T) {
+	ramp := &grpo.Rubric{Criteria: map[string]grpo.Criterion{"length": {Weight: -1, Unit: grpo.UnitToken, Soft: 1, Max: 2}}}
+	tests := []struct {
+		name   string
+		rubric *grpo.Rubric
+		reason string
+	}{
+		{"division by zero", own("1 / calls_emitted", 1), "+Inf"},
+		{"no number", own("calls_emitted / calls_emitted", 1), "NaN"},
+		{"tokens that nobody counted", own("tokens", 1), "nobody counted"},
+		{"a length in tokens that nobody counted", ramp, "nobody counted"},
+		{"a weight that is too large", own("10", 1e308), "too large"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := request(t, oneCall, text("hello"), text("hello again"))
+			r.Rubric = test.rubric
+			got := score(t, r).Groups[0]
+			c := got.Completions[0]
+			if c.Reward != nil || c.Failure == nil || c.Failure.Kind != grpo.FailureHarness || !strings.Contains(c.Failure.Reason, test.reason) {
+				t.Errorf("reward %v, failure %+v", c.Reward, c.Failure)
+			}
+			if got.Valid != 0 || got.Mean != nil {
+				t.Errorf("the group has a mean: %+v", got.Spread)
+			}
+		})
+	}
+	t.Run("unpaid", func(t *testing.T) {
+		r := request(t, oneCall, text("hello"))
+		r.Rubric = own("1 / calls_emitted", 0)
+		got := score(t, r).Groups[0].Completions[0]
+		if own, _ := got.Criteria.Named("own"); own.Error == "" || got.Reward == nil || *got.Reward != 0 {
+			t.Errorf("%+v, reward %v", own, got.Reward)
+		}
+	})
+}
+
+func TestLengthByTokens(t *testing.T) {
+	tests := []struct {
+		name   string
+		tokens string
+		want   float64
+	}{
+		{"short", "100", 0}, {"at the soft bound", "256", 0}, {"half way", "384", -0.5}, {"at the end", "512", -1}, {"beyond", "9999", -1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := request(t, oneCall, `{"text":"x","tokens":`+test.tokens+`}`)
+			r.Rubric = &grpo.Rubric{Criteria: map[string]grpo.Criterion{"length": {Weight: -1, Unit: grpo.UnitToken, Soft: 256, Max: 512}}}
+			if got := score(t, r).Groups[0].Completions[0].Reward; got == nil || *got != test.want {
+				t.Errorf("reward %v, want %v", got, test.want)
+			}
+		})
+	}
+	t.Run("off", func(t *testing.T) {
+		r := request(t, oneCall, text("x"))
+		r.Rubric = &grpo.Rubric{Criteria: map[string]grpo.Criterion{"length": {Weight: -1, Unit: grpo.UnitOff}}}
+		if got := score(t, r).Groups[0].Completions[0].Reward; got == nil || *got != 0 {
+			t.Errorf("reward %v, want 0", got)
+		}
+	})
+}
