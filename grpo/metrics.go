@@ -1,8 +1,8 @@
 package grpo
 
 import (
+	"fmt"
 	"math"
-	"slices"
 
 	"toolgym/grpo/objective"
 )
@@ -97,26 +97,33 @@ func newTally(p *plan) (*tally, error) {
 	}, nil
 }
 
-// add takes a scored group in. The error is the caller's: log-probabilities
+// addGroup takes a scored group in. The error is the caller's: log-probabilities
 // that make no batch.
-func (t *tally) add(g *Group, scored *GroupScore) error {
-	if scored.Std != nil {
-		t.stds.add(*scored.Std)
-		t.zero.add(flag(scored.ZeroStd))
-	}
+func (t *tally) addGroup(g *Group, scored *GroupScore) error {
+	t.addSpread(scored.Spread)
 	for i := range scored.Completions {
-		s := &scored.Completions[i]
-		if s.Failure != nil {
-			t.failures[s.Failure.Kind]++
-		}
-		if s.Valid {
-			t.addScore(s)
+		t.addScore(&scored.Completions[i])
+		if err := t.addTokens(&g.Completions[i], &scored.Completions[i]); err != nil {
+			return at(fmt.Sprintf("/completions/%d/", i), err)
 		}
 	}
-	return t.addTokens(g, scored)
+	return nil
+}
+
+func (t *tally) addSpread(s objective.Spread) {
+	if s.Std != nil {
+		t.stds.add(*s.Std)
+		t.zero.add(flag(s.ZeroStd))
+	}
 }
 
 func (t *tally) addScore(s *Score) {
+	if s.Failure != nil {
+		t.failures[s.Failure.Kind]++
+	}
+	if !s.Valid {
+		return
+	}
 	t.completions++
 	t.reward.add(*s.Reward)
 	for k := range s.Criteria {
@@ -145,49 +152,27 @@ func flag(holds bool) float64 {
 	return 0
 }
 
-// addTokens takes in the log-probabilities of the valid completions, which all
-// have them or none.
-func (t *tally) addTokens(g *Group, scored *GroupScore) error {
-	var batch objective.Tokens
-	old, ref, masked := true, true, false
-	for i := range g.Completions {
-		c := &g.Completions[i]
-		switch {
-		case !scored.Completions[i].Valid:
-			continue
-		case c.LogProbs == nil:
-			t.noTokens = true
-			continue
-		}
-		t.tokens = true
-		batch.LogProbs = append(batch.LogProbs, c.LogProbs)
-		batch.Old = append(batch.Old, c.OldLogProbs)
-		batch.Ref = append(batch.Ref, c.RefLogProbs)
-		batch.Mask = append(batch.Mask, masks(c))
-		batch.Advantages = append(batch.Advantages, scored.Completions[i].Advantage)
-		old, ref, masked = old && c.OldLogProbs != nil, ref && c.RefLogProbs != nil, masked || c.Mask != nil
-	}
-	if len(batch.LogProbs) == 0 {
+// addTokens takes in the log-probabilities of a valid completion.
+func (t *tally) addTokens(c *Completion, s *Score) error {
+	switch {
+	case !s.Valid:
+		return nil
+	case c.LogProbs == nil:
+		t.noTokens = true
 		return nil
 	}
-	if !old {
-		batch.Old = nil
+	t.tokens = true
+	batch := objective.Tokens{LogProbs: [][]float64{c.LogProbs}, Advantages: []float64{s.Advantage}}
+	if c.OldLogProbs != nil {
+		batch.Old = [][]float64{c.OldLogProbs}
 	}
-	if !ref {
-		batch.Ref = nil
+	if c.RefLogProbs != nil {
+		batch.Ref = [][]float64{c.RefLogProbs}
 	}
-	if !masked {
-		batch.Mask = nil
-	}
-	return within("/completions", t.loss.Add(batch))
-}
-
-// masks is the completion's mask, of ones where it has none.
-func masks(c *Completion) []int {
 	if c.Mask != nil {
-		return c.Mask
+		batch.Mask = [][]int{c.Mask}
 	}
-	return slices.Repeat([]int{1}, len(c.LogProbs))
+	return t.loss.Add(batch)
 }
 
 // metrics are the figures so far.

@@ -31,7 +31,7 @@ func TestScoreRefuses(t *testing.T) {
 		{"negative tokens", completions(`{"text":"","tokens":-1}`), "/groups/0/completions/0/tokens"},
 		{"logprobs of other lengths", completions(`{"text":"","logprobs":[-1,-2],"old_logprobs":[-1]}`), "/groups/0/completions/0/old_logprobs"},
 		{"a mask alone", completions(`{"text":"","mask":[1]}`), "/groups/0/completions/0/mask"},
-		{"a mask of twos", completions(`{"text":"","logprobs":[-1],"mask":[2]}`), "/groups/0/completions"},
+		{"a mask of twos", completions(`{"text":"","logprobs":[-1],"mask":[2]}`), "/groups/0/completions/0/mask"},
 		{"an unknown normalization", `{"normalization":"mean","groups":[]}`, "/normalization"},
 		{"an unknown aggregation", `{"aggregation":"sum","groups":[]}`, "/aggregation"},
 		{"an unknown loss", `{"loss":{"type":"ppo"},"groups":[]}`, "/loss/type"},

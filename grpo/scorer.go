@@ -52,7 +52,7 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 		return Response{}, err
 	}
 	for i := range response.Groups {
-		if err := tally.add(&r.Groups[i], &response.Groups[i]); err != nil {
+		if err := tally.addGroup(&r.Groups[i], &response.Groups[i]); err != nil {
 			return Response{}, at(fmt.Sprintf("/groups/%d", i), err)
 		}
 	}
@@ -145,12 +145,9 @@ func (p *plan) advantages(groups []GroupScore) error {
 	return nil
 }
 
-func (g GroupScore) rewards() objective.Rewards {
-	r := objective.Rewards{Values: make([]float64, len(g.Completions)), Valid: make([]bool, len(g.Completions))}
+func (g GroupScore) rewards() (r objective.Rewards) {
 	for i := range g.Completions {
-		if c := &g.Completions[i]; c.Valid {
-			r.Values[i], r.Valid[i] = *c.Reward, true
-		}
+		r.Add(g.Completions[i].Reward)
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package objective
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Normalization says what a reward's distance from its group's mean is
@@ -115,6 +116,18 @@ func (g Rewards) advantages(s Spread, by Normalization, batch float64) []float64
 }
 
 func (g Rewards) valid(i int) bool { return g.Valid == nil || g.Valid[i] }
+
+// Add appends a member; a nil reward makes it invalid.
+func (g *Rewards) Add(reward *float64) {
+	if g.Valid == nil {
+		g.Valid = slices.Repeat([]bool{true}, len(g.Values))
+	}
+	if reward == nil {
+		g.Values, g.Valid = append(g.Values, 0), append(g.Valid, false)
+		return
+	}
+	g.Values, g.Valid = append(g.Values, *reward), append(g.Valid, true)
+}
 
 func (g Rewards) check() error {
 	if g.Valid != nil && len(g.Valid) != len(g.Values) {

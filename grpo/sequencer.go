@@ -1,0 +1,143 @@
+package grpo
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"toolgym/grpo/objective"
+)
+
+// sequencer takes the scored lines in their order, keeps them until the
+// advantages of their groups can be worked out, and writes them.
+type sequencer struct {
+	out     *bufio.Writer
+	plan    *plan
+	tally   *tally
+	grouped bool
+
+	waiting spool
+	names   []string            // the groups that wait, in order of appearance
+	groups  map[string]int      // their indices
+	rewards []objective.Rewards // theirs
+}
+
+// lineParts are the parts of a waiting record: the group's index and the line's
+// place in it, the line's two halves, and its log-probabilities.
+const lineParts = 4
+
+// noGroup is the group's index of a line that names none.
+const noGroup = math.MaxUint32
+
+// drain takes chunks until there are no more.
+func (q *sequencer) drain(ctx context.Context, ordered <-chan *chunk) error {
+	for c := range ordered {
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return fmt.Errorf("scoring lines: %w", ctx.Err())
+		}
+		for i := range c.scored {
+			if err := q.take(&c.scored[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take puts a line among those that wait; where groups are neighbours, a new
+// group lets the one before go.
+func (q *sequencer) take(l *scoredLine) error {
+	var place [8]byte
+	binary.LittleEndian.PutUint32(place[:], noGroup)
+	if l.readable {
+		g, ok := q.groups[l.line.group]
+		if !ok && q.grouped && len(q.names) > 0 {
+			if err := q.flush(); err != nil {
+				return err
+			}
+		}
+		if !ok {
+			g = q.open(l.line.group)
+		}
+		binary.LittleEndian.PutUint32(place[:], uint32(g))
+		binary.LittleEndian.PutUint32(place[4:], uint32(len(q.rewards[g].Values)))
+		q.rewards[g].Add(l.score.Reward)
+	}
+	q.tally.addScore(&l.score)
+	q.tally.noTokens = q.tally.noTokens || l.score.Valid && l.line.completion.LogProbs == nil
+	return q.waiting.add(place[:], l.head, l.tail, tokensRecord(l))
+}
+
+func (q *sequencer) open(group string) int {
+	q.groups[group] = len(q.names)
+	q.names = append(q.names, group)
+	q.rewards = append(q.rewards, objective.Rewards{})
+	return len(q.names) - 1
+}
+
+// tokensRecord keeps what the loss needs of a line, nothing for most.
+func tokensRecord(l *scoredLine) []byte {
+	c := &l.line.completion
+	if c.LogProbs == nil || !l.score.Valid {
+		return nil
+	}
+	kept := Completion{LogProbs: c.LogProbs, OldLogProbs: c.OldLogProbs, RefLogProbs: c.RefLogProbs, Mask: c.Mask}
+	text, _ := json.Marshal(kept) // finite numbers always encode
+	return text
+}
+
+// flush writes the lines that wait.
+func (q *sequencer) flush() error {
+	advantages, spreads, err := objective.Advantages(q.rewards, q.plan.normalization)
+	if err != nil {
+		return fmt.Errorf("comparing rewards: %w", err)
+	}
+	for _, spread := range spreads {
+		q.tally.addSpread(spread)
+	}
+	var names [][]byte
+	for _, name := range q.names {
+		quoted, _ := json.Marshal(name) // a string always encodes
+		names = append(names, quoted)
+	}
+	err = q.waiting.each(lineParts, func(record [][]byte) error { return q.write(record, names, advantages) })
+	if err != nil {
+		return err
+	}
+	q.names, q.rewards = q.names[:0], q.rewards[:0]
+	clear(q.groups)
+	if err := q.out.Flush(); err != nil {
+		return fmt.Errorf("writing lines: %w", err)
+	}
+	return q.waiting.reset()
+}
+
+// write puts the halves of a line together, with what only its group can tell.
+func (q *sequencer) write(record [][]byte, names [][]byte, advantages [][]float64) error {
+	name, index, advantage := []byte(`""`), 0, 0.0
+	if g := binary.LittleEndian.Uint32(record[0]); g != noGroup {
+		index = int(binary.LittleEndian.Uint32(record[0][4:]))
+		name, advantage = names[g], advantages[g][index]
+	}
+	b := append(q.out.AvailableBuffer(), `{"group":`...)
+	b = append(append(b, name...), `,"index":`...)
+	b = append(strconv.AppendInt(b, int64(index), 10), record[1]...)
+	b = appendNumber(append(b, `,"advantage":`...), advantage, true)
+	if _, err := q.out.Write(append(b, record[2]...)); err != nil {
+		return fmt.Errorf("writing lines: %w", err)
+	}
+	if len(record[3]) == 0 {
+		return nil
+	}
+	var c Completion
+	if err := json.Unmarshal(record[3], &c); err != nil {
+		return fmt.Errorf("reading log-probabilities back: %w", err)
+	}
+	return q.tally.addTokens(&c, &Score{Valid: true, Advantage: advantage})
+}

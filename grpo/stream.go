@@ -1,0 +1,141 @@
+package grpo
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"toolgym/grpo/objective"
+)
+
+// StreamOptions say how [Scorer.Stream] goes about it.
+type StreamOptions struct {
+	// Grouped says that the members of a group are neighbours: each group is
+	// answered when the next one begins. Otherwise groups may be spread over
+	// the input, and nothing is answered before its end.
+	Grouped       bool
+	Workers       int // 0 means one for each core
+	Normalization objective.Normalization
+	TempDir       string // where what must wait is spilled to; "" means the system's
+}
+
+// Stream scores a file of lines (JSON objects, one completion each) and writes
+// one line for each, in the same order; the fields are those of the manual. A
+// line that can not be read, or whose task is broken, gives a line with a
+// harness failure that names the line's number, and the rest goes on.
+//
+// Memory is bounded: what must wait for its group, or for the end of the input
+// (without Grouped, or under batch normalization), is spilled to disk. Of each
+// line that waits some 40 bytes stay in memory.
+//
+// The error is the context's, the reader's or the writer's; Stream returns when
+// the read that is pending has returned.
+func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o StreamOptions) (Metrics, error) {
+	plan, err := s.plan(Request{Normalization: o.Normalization})
+	if err != nil {
+		return nil, err
+	}
+	if err := (Request{Normalization: o.Normalization}).Validate(); err != nil {
+		return nil, err
+	}
+	tally, err := newTally(plan)
+	if err != nil {
+		return nil, err
+	}
+	q := &sequencer{
+		out: bufio.NewWriterSize(out, 1<<16), plan: plan, tally: tally, waiting: spool{dir: o.TempDir, limit: maxSpool},
+		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{},
+	}
+	if err := s.pump(ctx, in, plan, q, o.Workers); err != nil {
+		_ = q.waiting.close() // the first error says more
+		return nil, err
+	}
+	if err := q.flush(); err != nil {
+		return nil, err
+	}
+	return tally.metrics()
+}
+
+// pump runs one goroutine that reads, workers that score, and the sequencer
+// that puts the chunks back in order, which is the caller's goroutine. It
+// returns when all of them have.
+func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, workers int) error {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	work, ordered := make(chan *chunk, workers), make(chan *chunk, 2*workers)
+	var running sync.WaitGroup
+	var readErr error
+	running.Go(func() {
+		defer close(work)
+		defer close(ordered)
+		readErr = readChunks(ctx, in, func(c *chunk) bool { return send(ctx, ordered, c) && send(ctx, work, c) })
+	})
+	tasks := newCache(s.envs)
+	for range workers {
+		running.Go(func() {
+			for c := range work {
+				p.scoreChunk(ctx, tasks, c)
+			}
+		})
+	}
+	err := q.drain(ctx, ordered)
+	cancel()
+	running.Wait()
+	if err == nil {
+		err = readErr
+	}
+	return err
+}
+
+func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
+	select {
+	case to <- c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// scoreChunk scores the lines of a chunk.
+func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
+	defer close(c.done)
+	c.scored = make([]scoredLine, len(c.lines))
+	var page []byte // the scores' text, one after another
+	for i, raw := range c.lines {
+		scored := &c.scored[i]
+		p.scoreLine(ctx, tasks, raw, c.first+i, scored)
+		start := len(page)
+		page = scored.score.head(page)
+		middle := len(page)
+		page = scored.score.tail(page)
+		scored.head, scored.tail = page[start:middle:middle], page[middle:len(page):len(page)]
+	}
+	c.lines = nil
+}
+
+func (p *plan) scoreLine(ctx context.Context, tasks *cache, raw rawLine, number int, to *scoredLine) {
+	var err error
+	if raw.tooLong {
+		err = refuse("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
+	} else {
+		to.line, err = readLine(raw.text)
+		to.readable = to.line.group != "" || err == nil
+	}
+	var t *task
+	if err == nil {
+		t, err = tasks.task(&to.line)
+	}
+	if err == nil {
+		to.score, err = t.judge(ctx, &to.line.completion, p.clauses)
+	}
+	if err != nil {
+		to.score = unread(number, err)
+		to.score.pay(p.clauses, nil)
+	}
+}
