@@ -58,10 +58,11 @@ func readChunks(ctx context.Context, in io.Reader, next func(*chunk) bool) error
 		if len(c.lines) < chunkLines && size < chunkBytes && r.Buffered() > 0 {
 			continue
 		}
+		after := c.first + len(c.lines) // before a worker has the chunk
 		if !next(c) {
 			return ctx.Err()
 		}
-		c, size = &chunk{first: c.first + len(c.lines), done: make(chan struct{})}, 0
+		c, size = &chunk{first: after, done: make(chan struct{})}, 0
 	}
 	if len(c.lines) > 0 {
 		next(c)
