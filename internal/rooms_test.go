@@ -15,7 +15,7 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "policy/skill", "plugin", "internal/store", "internal/fleet"}
+	everything := []string{"grpo/eval", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/fleet"}
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
@@ -24,6 +24,7 @@ func mayImport() map[string][]string {
 		"grpo/objective":      {"tools"},
 		"grpo/match":          {"tools"},
 		"grpo":                {"grpo/parse", "grpo/objective", "grpo/match"},
+		"grpo/audit":          {"grpo"},
 		"grpo/rollout":        {"grpo"},
 		"grpo/eval":           {"grpo/rollout"},
 		"policy/...":          {},
