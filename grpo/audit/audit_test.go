@@ -7,9 +7,10 @@ import (
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
 	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
-func envs() tools.Specs { return nil }
+func envs() tools.Specs { return tools.Specs{arithmetic.Spec()} }
 
 func run(t *testing.T, rubric grpo.Rubric) audit.Report {
 	t.Helper()
