@@ -26,7 +26,7 @@ func TestFormulas(t *testing.T) {
 		{"containment", "matched / calls_needed", right, 1},
 		{"the text", `text contains "<tool_call>"`, right, 1},
 		{"a pattern", `text matches "^so "`, right, 1},
-		{"the answer", `answer == "so"`, right, 1},
+		{"the answer", `answer == "so"`, text(" so\n"), 1},
 		{"calls of a tool", `called("add")`, right, 2},
 		{"functions", `max(1, min(5, abs(-3))) + len("ab") + round(0.4)`, right, 5},
 		{"turns", `turns`, episode(`{"a":1,"b":2}`), 3},

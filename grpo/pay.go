@@ -99,7 +99,7 @@ func (s *Score) variables(turns []turn) *variables {
 		CopiedSchema: x[mCopiedSchema], RepeatedTags: x[mRepeatedTags], EmptyTags: x[mEmptyTags], Repetition: x[mRepetition],
 		Overlong: x[mOverlong], HiddenViolations: x[mHiddenViolations],
 		Turns: float64(s.values.turns), Tokens: float64(s.values.tokens), Matched: float64(s.matched()),
-		Text: strings.Join(texts, "\n"), Answer: finalText(turns), Called: s.called,
+		Text: strings.Join(texts, "\n"), Answer: strings.TrimSpace(finalText(turns)), Called: s.called,
 	}
 }
 

@@ -75,7 +75,7 @@ func TestLossOfScoredGroups(t *testing.T) {
 	const body = `{"normalization":"none","loss":{"type":"bnpo","beta":0},"groups":[{"id":"g","tools":%s,"expected":%s,"completions":[
 		{"text":%q,"logprobs":[-1],"old_logprobs":[-1.6931471805599454],"ref_logprobs":[-1]},
 		{"text":%q,"logprobs":[-1,-9],"old_logprobs":[-0.3068528194400547,0],"ref_logprobs":[-2,-9],"mask":[1,0]}]}]}`
-	got := score(t, decode(t, fmt.Sprintf(body, declared, oneCall, `<tool_call>{"name":"add","arguments":{"a":1,"b":2}}</tool_call>`, `<tool_call>{"name":"list"}</tool_call>`)))
+	got := score(t, decode(t, fmt.Sprintf(body, declared, oneCall, `<tool_call>{"name":"add","arguments":{"a":1,"b":2}}</tool_call>`, `<tool_call>{"name":"list","arguments":{}}</tool_call>`)))
 	want := map[string]float64{
 		grpo.MetricLoss: (-1.2*1.5 + 0.8*1.5) / 2, grpo.MetricKL: (0 + 0.36787944117144233) / 2, // k3 of d = 0 and d = 1
 		grpo.MetricClipLow: 0.5, grpo.MetricClipHigh: 0.5, grpo.MetricClipRegion: 1, grpo.MetricMeanLength: 1, grpo.MetricReward: 3.95,

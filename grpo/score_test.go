@@ -97,7 +97,7 @@ func TestScoreOfOneText(t *testing.T) {
 		{"cut off", oneCall, call(`{"a":1,`), -0.05, "none", "lost"},
 		{"no call", oneCall, "It is 3.", 0.95, "answer", ""},
 		{"empty", oneCall, "", 0.95, "answer", ""},
-		{"made-up result", oneCall, call(`{"a":1,"b":2}`) + "<tool_response>3</tool_response>", 1.45, "strict", "right"},
+		{"made-up result", oneCall, call(`{"a":1,"b":2}`) + "<tool_response>3</tool_response>", 1.45, "envelope", "right"},
 		{"no call where none is wanted", `{"calls":[]}`, "Hello!", 5.45, "answer", ""},
 		{"a call where none is wanted", `{"calls":[]}`, call(`{"a":1,"b":2}`), 2.45, "strict", "extra"},
 		{"an answer", `{"answer":3}`, "It is 3.", 5.45, "answer", ""},

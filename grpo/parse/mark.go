@@ -175,7 +175,9 @@ func tagMark(text string) (mark, int) {
 	case after != '>':
 		return mark{}, 0
 	default:
-		return wordMark(word), end + 1
+		if m = wordMark(word); m.kind == 0 {
+			return mark{}, 0
+		}
 	}
 	return m, end + 1
 }
