@@ -34,8 +34,9 @@ func checkForeignTask(ctx context.Context, spec tools.Spec, task tools.Task) err
 	}
 	foreign := task
 	foreign.Env = "another"
-	if _, err := env.Reset(ctx, foreign); !refused(err, tools.Invalid) {
-		return fmt.Errorf("error %v, want an invalid one", err)
+	_, err := env.Reset(ctx, foreign)
+	if err := wantRefusal(err, tools.Invalid); err != nil {
+		return err
 	}
 	if _, err := env.Step(ctx, unknown()); err != nil {
 		return fmt.Errorf("the running episode is gone: %w", err)
@@ -49,16 +50,30 @@ func checkBeforeReset(ctx context.Context, spec tools.Spec, task tools.Task) err
 	if env.Success() {
 		return errors.New("success before the first reset")
 	}
-	if _, err := env.Step(ctx, unknown()); !refused(err, tools.Conflict) {
-		return fmt.Errorf("error %v, want a conflict", err)
-	}
-	if s, ok := env.(tools.Speaker); ok {
-		if _, err := s.Say(ctx, "hello"); !refused(err, tools.Conflict) {
-			return fmt.Errorf("speaking: error %v, want a conflict", err)
-		}
+	if err := checkClosed(ctx, env, unknown()); err != nil {
+		return err
 	}
 	_, err := roll(ctx, env, task)
 	return err
+}
+
+// checkClosed wants a call and a message refused outside of an episode.
+func checkClosed(ctx context.Context, env tools.Env, call tools.Call) error {
+	step, err := env.Step(ctx, call)
+	if err := wantRefusal(err, tools.Conflict); err != nil {
+		return err
+	}
+	if diff := differ(tools.Step{}, step); diff != "" {
+		return fmt.Errorf("a refused step is not empty:\n%s", diff)
+	}
+	s, ok := env.(tools.Speaker)
+	if !ok {
+		return nil
+	}
+	if _, err := s.Say(ctx, "hello"); !refused(err, tools.Conflict) {
+		return fmt.Errorf("speaking: %w", wantRefusal(err, tools.Conflict))
+	}
+	return nil
 }
 
 // checkAfterEnd wants a conflict for a step after the end, and nothing changed.
@@ -70,15 +85,8 @@ func checkAfterEnd(ctx context.Context, spec tools.Spec, task tools.Task) error 
 	}
 	last := trajectory.Steps[len(trajectory.Steps)-1].Call
 	for _, call := range []tools.Call{last, unknown()} {
-		if step, err := env.Step(ctx, call); !refused(err, tools.Conflict) {
-			return fmt.Errorf("error %v, want a conflict", err)
-		} else if diff := cmp.Diff(tools.Step{}, step); diff != "" {
-			return fmt.Errorf("a refused step is not empty:\n%s", diff)
-		}
-	}
-	if s, ok := env.(tools.Speaker); ok {
-		if _, err := s.Say(ctx, "hello"); !refused(err, tools.Conflict) {
-			return fmt.Errorf("speaking: error %v, want a conflict", err)
+		if err := checkClosed(ctx, env, call); err != nil {
+			return err
 		}
 	}
 	if env.Success() != trajectory.Success {

@@ -44,7 +44,7 @@ func spec(flaw string) tools.Spec {
 	set, made := declared(), new(atomic.Int32)
 	s := tools.Spec{
 		Name: "counter", Description: "Counts.", Rules: []string{tools.Sound, tools.Documented}, Levels: []string{"count", "hello"},
-		Tools: func(rules, level string) tools.Set { return set },
+		Tools: func(string, string) tools.Set { return set },
 		New: func() tools.Env {
 			return &counter{flaw: flaw, set: set, made: int(made.Add(1))}
 		},
@@ -62,12 +62,12 @@ func spec(flaw string) tools.Spec {
 func spoil(s *tools.Spec, set tools.Set, flaw string) {
 	switch flaw {
 	case "name twice":
-		s.Tools = func(rules, level string) tools.Set { return tools.Set{set[0], set[0]} }
+		s.Tools = func(string, string) tools.Set { return tools.Set{set[0], set[0]} }
 	case "open schema":
 		open, _ := tools.Declare("increment", "Adds one.", json.RawMessage(`{"type":"object"}`))
-		s.Tools = func(rules, level string) tools.Set { return tools.Set{open, set[1]} }
+		s.Tools = func(string, string) tools.Set { return tools.Set{open, set[1]} }
 	case "hidden tool":
-		s.Tools = func(rules, level string) tools.Set { return set[:1] }
+		s.Tools = func(string, string) tools.Set { return set[:1] }
 	case "no levels":
 		s.Levels = []string{}
 	case "one Env for all":

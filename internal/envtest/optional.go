@@ -163,8 +163,8 @@ func checkEnumeratorRefusals(_ context.Context, spec tools.Spec) error {
 	}
 	e := spec.Enumerate()
 	for _, name := range [][2]string{{"no such name", spec.Levels[0]}, {spec.Rules[0], "no such name"}} {
-		if err := e.Start(name[0], name[1], 1); !refused(err, tools.Invalid) {
-			return fmt.Errorf("rules %q, level %q: error %v, want an invalid one", name[0], name[1], err)
+		if err := wantRefusal(e.Start(name[0], name[1], 1), tools.Invalid); err != nil {
+			return fmt.Errorf("rules %q, level %q: %w", name[0], name[1], err)
 		}
 	}
 	task, err := spec.Task("", "", 1)
@@ -172,12 +172,14 @@ func checkEnumeratorRefusals(_ context.Context, spec tools.Spec) error {
 		return err
 	}
 	for _, plan := range [][]int{{vocabulary}, {-1}} {
-		if _, err := e.Calls(task, plan); !refused(err, tools.Invalid) {
-			return fmt.Errorf("calls of plan %v: error %v, want an invalid one", plan, err)
+		_, err := e.Calls(task, plan)
+		if err := wantRefusal(err, tools.Invalid); err != nil {
+			return fmt.Errorf("calls of plan %v: %w", plan, err)
 		}
 	}
-	if calls, err := e.Calls(task, nil); err != nil || len(calls) != 0 {
-		return fmt.Errorf("calls of no plan: %v, %v", calls, err)
+	calls, err := e.Calls(task, nil)
+	if err == nil && len(calls) != 0 {
+		return fmt.Errorf("calls of no plan: %v", calls)
 	}
-	return nil
+	return err
 }

@@ -56,7 +56,7 @@ func checks() []check {
 }
 
 // seeds are those that every task check goes through.
-func seeds() []uint64 { return []uint64{0, 1, 2, 3, 17, 1 << 40, math.MaxUint64} }
+func seeds() []uint64 { return []uint64{0, 17, 1, 1 << 40, math.MaxUint64} }
 
 // A taskCheck is a promise that is checked task by task.
 type taskCheck func(context.Context, tools.Spec, tools.Task) error
@@ -66,7 +66,7 @@ type taskCheck func(context.Context, tools.Spec, tools.Task) error
 func eachTask(run taskCheck) func(context.Context, tools.Spec) error { return each(seeds(), run) }
 
 // eachLevel does so for one seed, where the check takes long.
-func eachLevel(run taskCheck) func(context.Context, tools.Spec) error { return each(seeds()[4:5], run) }
+func eachLevel(run taskCheck) func(context.Context, tools.Spec) error { return each(seeds()[1:2], run) }
 
 func each(seeds []uint64, run taskCheck) func(context.Context, tools.Spec) error {
 	return func(ctx context.Context, spec tools.Spec) error {
@@ -102,6 +102,17 @@ func runOn(ctx context.Context, spec tools.Spec, rules, level string, seed uint6
 func refused(err error, code string) bool {
 	var e *tools.Error
 	return errors.As(err, &e) && e.Code == code
+}
+
+// wantRefusal is nil for an error that is refused, and says what else it was.
+func wantRefusal(err error, code string) error {
+	switch {
+	case refused(err, code):
+		return nil
+	case err == nil:
+		return fmt.Errorf("accepted, want an error with code %s", code)
+	}
+	return fmt.Errorf("want an error with code %s: %w", code, err)
 }
 
 // differ is cmp.Diff, at no cost where nothing differs.

@@ -120,12 +120,12 @@ func checkTools(ctx context.Context, spec tools.Spec, task tools.Task) error {
 func checkRefusals(ctx context.Context, spec tools.Spec) error {
 	var all []error
 	try := func(rules, level string) {
-		if _, err := spec.NewTask(rules, level, 1); !refused(err, tools.Invalid) {
-			all = append(all, fmt.Errorf("a task of rules %q, level %q: error %v, want an invalid one", rules, level, err))
-		}
-		task := tools.Task{Env: spec.Name, Rules: rules, Level: level}
-		if _, err := spec.New().Reset(ctx, task); !refused(err, tools.Invalid) {
-			all = append(all, fmt.Errorf("a reset to rules %q, level %q: error %v, want an invalid one", rules, level, err))
+		_, errTask := spec.NewTask(rules, level, 1)
+		_, errReset := spec.New().Reset(ctx, tools.Task{Env: spec.Name, Rules: rules, Level: level})
+		for what, err := range map[string]error{"task": errTask, "reset": errReset} {
+			if err := wantRefusal(err, tools.Invalid); err != nil {
+				all = append(all, fmt.Errorf("%s of rules %q, level %q: %w", what, rules, level, err))
+			}
 		}
 	}
 	const unknown = "no such name"

@@ -24,7 +24,8 @@ var _ tools.Enumerator = (*enumerator)(nil)
 // NewEnumerator returns the environment as the policy sees it. Levels are the
 // stages: 0 to 4, under the documented rules 0 to 2. Under the sound rules Act
 // pays each milestone when it is reached; an episode's rewards add up to what
-// the rules pay at its end.
+// the rules pay at its end. Under the documented rules [EOS] ends nothing: it
+// costs a step, as every token without effect does.
 func NewEnumerator() tools.Enumerator {
 	e := &enumerator{}
 	e.random = rand.New(&e.pcg)

@@ -13,10 +13,10 @@ import (
 	"toolgym/tools/arithmetic"
 )
 
-// start resets a new Env to a task.
-func start(t *testing.T, rules, level string, seed uint64) (tools.Env, tools.Task, json.RawMessage) {
+// start resets a new Env to the task of seed 17.
+func start(t *testing.T, rules, level string) (tools.Env, tools.Task, json.RawMessage) {
 	t.Helper()
-	task, err := arithmetic.Spec().Task(rules, level, seed)
+	task, err := arithmetic.Spec().Task(rules, level, 17)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestPromptsAndObservations(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.level+" "+test.rules, func(t *testing.T) {
-			_, task, observation := start(t, test.rules, test.level, 17)
+			_, task, observation := start(t, test.rules, test.level)
 			if diff := cmp.Diff([]tools.Message{{Role: "user", Content: test.prompt}}, task.Prompt); diff != "" {
 				t.Error(diff)
 			}
@@ -108,13 +108,15 @@ func TestResults(t *testing.T) {
 		{"wrong answer", "0", []string{`answer {"value":35}`}, `{"accepted":true}`, false},
 		{"calculator", "0", []string{`calculator {"expression":"85÷6"}`}, `{"result":14.1666666667}`, false},
 		{"calculator's mistake", "0", []string{`calculator {"expression":"9^9^9"}`}, `{"error":"the power is too large: numerator and denominator may take 4096 bits each"}`, true},
+		{"a hundred thousand brackets", "0", []string{`calculator {"expression":"` + strings.Repeat("(", 100_000) + `"}`},
+			`{"error":"invalid arguments for calculator: /expression: maxLength: got 100,000, want 512"}`, true},
 		{"lookup", "grounded", []string{`lookup {"name":"d"}`}, `{"result":8}`, false},
 		{"lookup of no letter", "grounded", []string{`lookup {"name":"e"}`}, `{"error":"the task has no such letter: its letters are a, b, c, d"}`, true},
 		{"lookup where there is none", "1", []string{`lookup {"name":"a"}`}, `{"error":"unknown tool \"lookup\"; the tools are multiply, add, subtract, divide, store, recall, answer, calculator"}`, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			env, _, _ := start(t, "", test.level, 17)
+			env, _, _ := start(t, "", test.level)
 			var last tools.Step
 			for _, call := range test.calls {
 				last = step(t, env, call)
@@ -131,26 +133,26 @@ func TestEndings(t *testing.T) {
 	tests := []struct {
 		name, rules, level string
 		calls              []string
-		want               string // reward, terminated, truncated, success
+		want               string // of outcome
 	}{
-		{"right", "", "1", []string{`answer {"value":26}`}, "1 true false true"},
-		{"right in another spelling", "", "1", []string{`answer {"value":2.60e1}`}, "1 true false true"},
-		{"wrong", "", "1", []string{`answer {"value":26.0000000001}`}, "0 true false false"},
-		{"refused answer", "", "1", []string{`answer {"value":"26"}`}, "0 false false false"},
-		{"limit", "", "1", sixteen, "0 false true false"},
-		{"answer at the limit", "", "1", append(sixteen[:15:15], `answer {"value":26}`), "1 true false true"},
-		{"large", "", "large", []string{`calculator {"expression":"(967241*343721+727949)-(814010*130552)"}`, `answer {"value":226191138190}`}, "1 true false true"},
-		{"a call where none is needed", "", "restraint", []string{`multiply {"a":1,"b":2}`}, "0 true false false"},
-		{"an answer where none is needed", "", "restraint", []string{`answer {"value":0}`}, "0 true false false"},
-		{"an unknown call where none is needed", "", "restraint", []string{`hello`}, "0 true false false"},
-		{"documented best plan", tools.Documented, "2", []string{"multiply", "add", "subtract", "answer"}, "1.12 true false true"},
-		{"documented described target", tools.Documented, "0", []string{"multiply", "add", "answer"}, "0.1 true false false"},
-		{"documented limit", tools.Documented, "0", []string{"add", "add", "add", "add", "add", "add", "add"}, "0 false true false"},
-		{"documented refused calls spend steps", tools.Documented, "0", []string{"multiply", "x", `add {"a":1}`, "x", "x", "x", "answer"}, "1.05 true false true"},
+		{"right", "", "1", []string{`answer {"value":26}`}, "1, terminated, solved"},
+		{"right in another spelling", "", "1", []string{`answer {"value":2.60e1}`}, "1, terminated, solved"},
+		{"wrong", "", "1", []string{`answer {"value":26.0000000001}`}, "0, terminated, unsolved"},
+		{"refused answer", "", "1", []string{`answer {"value":"26"}`}, "0, goes on, unsolved"},
+		{"limit", "", "1", sixteen, "0, truncated, unsolved"},
+		{"answer at the limit", "", "1", append(sixteen[:15:15], `answer {"value":26}`), "1, terminated, solved"},
+		{"large", "", "large", []string{`calculator {"expression":"(967241*343721+727949)-(814010*130552)"}`, `answer {"value":226191138190}`}, "1, terminated, solved"},
+		{"a call where none is needed", "", "restraint", []string{`multiply {"a":1,"b":2}`}, "0, terminated, unsolved"},
+		{"an answer where none is needed", "", "restraint", []string{`answer {"value":0}`}, "0, terminated, unsolved"},
+		{"an unknown call where none is needed", "", "restraint", []string{`hello`}, "0, terminated, unsolved"},
+		{"documented best plan", tools.Documented, "2", []string{"multiply", "add", "subtract", "answer"}, "1.12, terminated, solved"},
+		{"documented described target", tools.Documented, "0", []string{"multiply", "add", "answer"}, "0.1, terminated, unsolved"},
+		{"documented limit", tools.Documented, "0", []string{"add", "add", "add", "add", "add", "add", "add"}, "0, truncated, unsolved"},
+		{"documented refused calls spend steps", tools.Documented, "0", []string{"multiply", "x", `add {"a":1}`, "x", "x", "x", "answer"}, "1.05, terminated, solved"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			env, _, _ := start(t, test.rules, test.level, 17)
+			env, _, _ := start(t, test.rules, test.level)
 			var last tools.Step
 			for i, call := range test.calls {
 				last = step(t, env, call)
@@ -158,32 +160,48 @@ func TestEndings(t *testing.T) {
 					t.Fatalf("step %d: %+v", i, last)
 				}
 			}
-			if got := fmt.Sprint(last.Reward, last.Terminated, last.Truncated, env.Success()); got != test.want {
-				t.Errorf("reward, terminated, truncated, success: %s, want %s", got, test.want)
+			if got := outcome(last, env); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
 	}
 }
 
+// outcome puts a step into words: its reward, how it ends, whether the task is
+// solved.
+func outcome(s tools.Step, env tools.Env) string {
+	ends, solved := "goes on", "unsolved"
+	if s.Terminated {
+		ends = "terminated"
+	}
+	if s.Truncated {
+		ends = "truncated"
+	}
+	if env.Success() {
+		solved = "solved"
+	}
+	return fmt.Sprintf("%v, %s, %s", s.Reward, ends, solved)
+}
+
 func TestSay(t *testing.T) {
 	tests := []struct{ name, level, text, want string }{
-		{"text", "restraint", "Hello!", "1 true true"},
-		{"one letter", "restraint", "!", "1 true true"},
-		{"nothing", "restraint", "", "0 true false"},
-		{"blanks", "restraint", " \n\u00a0\u2003", "0 true false"},
-		{"zero width", "restraint", "\u200b\u2060\ufeff", "0 true false"},
-		{"control characters", "restraint", "\x00\x1b", "0 true false"},
-		{"text where calls are needed", "1", "The answer is 26.", "0 false false"},
+		{"text", "restraint", "Hello!", "1, terminated, solved"},
+		{"one letter", "restraint", "!", "1, terminated, solved"},
+		{"nothing", "restraint", "", "0, terminated, unsolved"},
+		{"blanks", "restraint", " \n\u00a0\u2003", "0, terminated, unsolved"},
+		{"zero width", "restraint", "\u200b\u2060\ufeff", "0, terminated, unsolved"},
+		{"control characters", "restraint", "\x00\x1b", "0, terminated, unsolved"},
+		{"text where calls are needed", "1", "The answer is 26.", "0, goes on, unsolved"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			env, _, _ := start(t, "", test.level, 17)
+			env, _, _ := start(t, "", test.level)
 			s, err := env.(tools.Speaker).Say(t.Context(), test.text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprint(s.Reward, s.Terminated, env.Success()); got != test.want {
-				t.Errorf("reward, terminated, success: %s, want %s", got, test.want)
+			if got := outcome(s, env); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 		return err
 	}
 	p := problemOf(task.Level, task.Seed)
-	w := &worker{ctx: ctx, caller: caller}
+	w := &worker{step: func(call tools.Call) (tools.Step, error) { return caller.Step(ctx, call) }}
 	if task.Rules == tools.Documented {
 		return w.recite(p.Stage)
 	}
@@ -36,9 +36,8 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 
 // worker makes calls until one fails.
 type worker struct {
-	ctx    context.Context
-	caller tools.Caller
-	err    error
+	step func(tools.Call) (tools.Step, error)
+	err  error
 }
 
 // recite plays the best fixed plan of the documented rules.
@@ -81,7 +80,7 @@ func (w *worker) call(tool, arguments string) string {
 	if w.err != nil {
 		return ""
 	}
-	step, err := w.caller.Step(w.ctx, tools.Call{Name: tool, Arguments: json.RawMessage(arguments)})
+	step, err := w.step(tools.Call{Name: tool, Arguments: json.RawMessage(arguments)})
 	if err != nil {
 		w.err = err
 		return ""

@@ -40,7 +40,7 @@ var declared = sync.OnceValue(func() tools.Set {
 
 // actionOf is the action of a tool's name, Wait where there is none.
 func actionOf(tool string) Action {
-	for a := MoveUp; a < actions; a++ {
+	for a := range actions {
 		if a.String() == tool {
 			return a
 		}

@@ -11,9 +11,10 @@ import (
 	"toolgym/tools/gridworld"
 )
 
-func start(t *testing.T, rules, level string, seed uint64) (tools.Env, tools.Task, string) {
+// start resets a new Env to the task of seed 17.
+func start(t *testing.T, rules, level string) (tools.Env, tools.Task, string) {
 	t.Helper()
-	task, err := gridworld.Spec().Task(rules, level, seed)
+	task, err := gridworld.Spec().Task(rules, level, 17)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestPrompts(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.level+" "+test.rules, func(t *testing.T) {
-			_, task, _ := start(t, test.rules, test.level, 17)
+			_, task, _ := start(t, test.rules, test.level)
 			if diff := cmp.Diff([]tools.Message{{Role: "user", Content: test.prompt}}, task.Prompt); diff != "" {
 				t.Error(diff)
 			}
@@ -70,8 +71,8 @@ func TestResults(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			env, _, got := start(t, "", test.level, 17)
-			for _, name := range strings.Fields(test.calls) {
+			env, _, got := start(t, "", test.level)
+			for name := range strings.FieldsSeq(test.calls) {
 				step, err := env.Step(t.Context(), tools.Call{Name: name})
 				if err != nil {
 					t.Fatal(err)
@@ -137,7 +138,7 @@ func TestEnumeratorContext(t *testing.T) {
 
 // TestCallsOfThePlan plays a shortest path as tokens and as calls.
 func TestCallsOfThePlan(t *testing.T) {
-	env, task, _ := start(t, "", "2", 17)
+	env, task, _ := start(t, "", "2")
 	w := open(t, "2", 17)
 	var plan []int
 	for _, action := range w.Path() {

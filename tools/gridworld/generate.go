@@ -136,7 +136,7 @@ func (d *drawer) cells(wanted func(Cell) bool, places ...*Cell) {
 
 // left lists the cells that are wanted and not taken, row by row.
 func (d *drawer) left(wanted func(Cell) bool) []Cell {
-	var cells []Cell
+	cells := make([]Cell, 0, d.layout.Size*d.layout.Size)
 	for y := range d.layout.Size {
 		for x := range d.layout.Size {
 			if c := (Cell{x, y}); d.taken[y]>>x&1 == 0 && wanted(c) {

@@ -143,7 +143,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 		decoder := xml.NewDecoder(strings.NewReader(w.SVG()))
 		for {
 			_, err := decoder.Token()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

@@ -13,8 +13,9 @@ func (w *World) Path() []Action {
 	states := 4 * l.Size * l.Size
 	s := search{layout: l, queue: make([]int32, 0, states), parent: make([]int32, states), by: make([]int8, states)}
 	s.reach(w.place, -1, Wait)
-	for head := 0; head < len(s.queue); head++ {
-		i := s.queue[head]
+	for len(s.queue) > 0 {
+		i := s.queue[0]
+		s.queue = s.queue[1:]
 		p := l.place(int(i))
 		for a := MoveUp; a <= OpenDoor; a++ {
 			q, _ := l.next(p, a)

@@ -1,7 +1,6 @@
 package gridworld_test
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -47,48 +46,61 @@ func TestStep(t *testing.T) {
 		world  gridworld.World
 		plan   string
 		reward float64
-		state  string // agent, key, door, note
+		state  string // agent, "key", "open", note
 		done   bool
 	}{
-		{"a move", published, "r", -0.1, "(1,0) false false ", false},
-		{"the left edge", published, "l", -0.1, "(0,0) false false the edge of the grid is in the way", false},
-		{"the lower edge", published, "rd", -0.1, "(1,0) false false the edge of the grid is in the way", false},
-		{"the upper edge", published, "uuuuu", -0.1, "(0,4) false false the edge of the grid is in the way", false},
-		{"the right edge", published, "rrrrr", -0.1, "(4,0) false false the edge of the grid is in the way", false},
-		{"the published box is none here", published, "ruuu", -0.1, "(1,3) false false ", false},
-		{"the key elsewhere", published, "k", -0.1, "(0,0) false false the key is not here", false},
-		{"the key", published, "rruuk", 1, "(2,2) true false ", false},
-		{"the key again", published, "rruukk", -0.1, "(2,2) true false you hold the key already", false},
-		{"the door elsewhere", published, "o", -0.1, "(0,0) false false the door is not here", false},
-		{"the door without key", published, "rrruuuo", -0.1, "(3,3) false false the door opens only with the key", false},
-		{"the door", published, "rruukruo", 2, "(3,3) true true ", false},
-		{"the door pays once", published, "rruukruoo", -0.1, "(3,3) true true the door is open already", false},
-		{"the goal with a closed door", published, "rrrruuuu", -0.1, "(4,4) false false ", false},
-		{"the goal", published, "rruukruoru", 10, "(4,4) true true ", true},
-		{"behind the end", published, "rruukruoruk", 0, "(4,4) true true ", true},
-		{"waiting", published, "lw", -0.1, "(0,0) false false ", false},
-		{"a note does not stay", published, "lr", -0.1, "(1,0) false false ", false},
-		{"a box", walled, "lll", -0.1, "(6,6) false false a box is in the way", false},
-		{"the wall", walled, "dd", -0.1, "(8,5) false false the wall is in the way", false},
-		{"the closed door's cell", walled, "dlllld", -0.1, "(4,4) false false ", false},
-		{"the closed door", walled, "dlllldd", -0.1, "(4,4) false false the door is closed: open it first", false},
-		{"back from the closed door", walled, "dlllldu", -0.1, "(4,5) false false ", false},
-		{"along the wall from the door", walled, "dlllldr", -0.1, "(4,4) false false the wall is in the way", false},
-		{"through the open door", walled, toKey + "rdod", -0.1, "(4,3) true true ", false},
-		{"and back", walled, toKey + "rdodu", -0.1, "(4,4) true true ", false},
-		{"the far goal", walled, toKey + "rdodrdrrr", 10, "(8,2) true true ", true},
+		{"a move", published, "r", -0.1, "(1,0)", false},
+		{"the left edge", published, "l", -0.1, "(0,0): the edge of the grid is in the way", false},
+		{"the lower edge", published, "rd", -0.1, "(1,0): the edge of the grid is in the way", false},
+		{"the upper edge", published, "uuuuu", -0.1, "(0,4): the edge of the grid is in the way", false},
+		{"the right edge", published, "rrrrr", -0.1, "(4,0): the edge of the grid is in the way", false},
+		{"the published box is none here", published, "ruuu", -0.1, "(1,3)", false},
+		{"the key elsewhere", published, "k", -0.1, "(0,0): the key is not here", false},
+		{"the key", published, "rruuk", 1, "(2,2) key", false},
+		{"the key again", published, "rruukk", -0.1, "(2,2) key: you hold the key already", false},
+		{"the door elsewhere", published, "o", -0.1, "(0,0): the door is not here", false},
+		{"the door without key", published, "rrruuuo", -0.1, "(3,3): the door opens only with the key", false},
+		{"the door", published, "rruukruo", 2, "(3,3) key open", false},
+		{"the door pays once", published, "rruukruoo", -0.1, "(3,3) key open: the door is open already", false},
+		{"the goal with a closed door", published, "rrrruuuu", -0.1, "(4,4)", false},
+		{"the goal", published, "rruukruoru", 10, "(4,4) key open", true},
+		{"behind the end", published, "rruukruoruk", 0, "(4,4) key open", true},
+		{"waiting", published, "lw", -0.1, "(0,0)", false},
+		{"a note does not stay", published, "lr", -0.1, "(1,0)", false},
+		{"a box", walled, "lll", -0.1, "(6,6): a box is in the way", false},
+		{"the wall", walled, "dd", -0.1, "(8,5): the wall is in the way", false},
+		{"the closed door's cell", walled, "dlllld", -0.1, "(4,4)", false},
+		{"the closed door", walled, "dlllldd", -0.1, "(4,4): the door is closed: open it first", false},
+		{"back from the closed door", walled, "dlllldu", -0.1, "(4,5)", false},
+		{"along the wall from the door", walled, "dlllldr", -0.1, "(4,4): the wall is in the way", false},
+		{"through the open door", walled, toKey + "rdod", -0.1, "(4,3) key open", false},
+		{"and back", walled, toKey + "rdodu", -0.1, "(4,4) key open", false},
+		{"the far goal", walled, toKey + "rdodrdrrr", 10, "(8,2) key open", true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := test.world
 			_, reward, done := walk(&w, test.plan)
-			s := w.State()
-			got := fmt.Sprint(s.Agent, " ", s.HasKey, " ", s.DoorOpen, " ", s.Note)
+			got := inWords(w.State())
 			if reward != test.reward || done != test.done || got != test.state {
 				t.Errorf("reward %v, done %v, state %q; want %v, %v, %q", reward, done, got, test.reward, test.done, test.state)
 			}
 		})
 	}
+}
+
+func inWords(s gridworld.State) string {
+	text := s.Agent.String()
+	if s.HasKey {
+		text += " key"
+	}
+	if s.DoorOpen {
+		text += " open"
+	}
+	if s.Note != "" {
+		text += ": " + s.Note
+	}
+	return text
 }
 
 func open(t *testing.T, level string, seed uint64) gridworld.World {
