@@ -15,6 +15,7 @@ import (
 	"toolgym/api"
 	"toolgym/api/client"
 	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 // BenchmarkCall measures a tool call over REST, one client, keep-alive, with
@@ -25,7 +26,7 @@ import (
 //
 //	go test ./api -run - -bench Call -benchtime 20000x
 func BenchmarkCall(b *testing.B) {
-	config := api.Config{Specs: tools.Specs{tallySpec(nil)}, Rate: 1e9, MaxSteps: 1 << 30, MaxMemory: 1 << 40,
+	config := api.Config{Specs: tools.Specs{arithmetic.Spec(), tallySpec(nil)}, Rate: 1e9, MaxSteps: 1 << 30, MaxMemory: 1 << 40,
 		Logger: slog.New(slog.NewJSONHandler(io.MultiWriter(), nil))}
 	server, err := api.New(config)
 	if err != nil {
@@ -36,8 +37,8 @@ func BenchmarkCall(b *testing.B) {
 	bare := httptest.NewServer(bareEcho())
 	defer bare.Close()
 	b.Run("tool", func(b *testing.B) {
-		call := `{"arguments":{"x":12}}`
-		compare(b, poster{ours.URL + "/v1/tools/square/calls", call}, poster{bare.URL + "/tool", call})
+		call := `{"arguments":{"a":12,"b":12}}`
+		compare(b, poster{ours.URL + "/v1/tools/multiply/calls", call}, poster{bare.URL + "/tool", call})
 	})
 	b.Run("episode", func(b *testing.B) {
 		call := `{"name":"add","arguments":{"n":0}}`

@@ -16,13 +16,13 @@ func (s *Server) toolRoutes() {
 		text: "Tools whose result depends on their arguments alone can be called like this. Arguments that break the schema " +
 			"are the agent's mistake: 200, with is_error set. Where two environments have a tool of the name, the first is called, or the one that env names.",
 		refusals: []int{http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
-		request:  client.Arguments{Arguments: json.RawMessage(`{"a":4,"b":2}`)},
-		answer:   tools.Result{Content: json.RawMessage(`{"result":8}`)},
+		request:  client.Arguments{Arguments: json.RawMessage(`{"a":9,"b":3}`)},
+		answer:   tools.Result{Content: json.RawMessage(`{"result":27}`)},
 	}, s.callTool)
 }
 
 type toolCall struct {
-	Name string `path:"name"`
+	Name string `path:"name" doc:"The name of a tool."`
 	Env  string `query:"env" doc:"The environment whose tool is meant."`
 	Sent body[client.Arguments]
 }

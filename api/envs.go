@@ -22,13 +22,13 @@ func (s *Server) envRoutes() {
 }
 
 type levelQuery struct {
-	Env   string `path:"env"`
+	Env   string `path:"env" doc:"The name of an environment."`
 	Level string `query:"level" doc:"The environment's first level when absent."`
 	Rules string `query:"rules" doc:"The environment's first rule set when absent."`
 }
 
 type tasksQuery struct {
-	Env   string `path:"env"`
+	Env   string `path:"env" doc:"The name of an environment."`
 	Level string `query:"level" doc:"The environment's first level when absent."`
 	Rules string `query:"rules" doc:"The environment's first rule set when absent."`
 	Seed  uint64 `query:"seed" format:"uint64" doc:"The first seed, from 0 to 18446744073709551615; 0 when absent."`

@@ -29,7 +29,7 @@ func (s *Server) episodeRoutes() {
 }
 
 type episodePath struct {
-	ID string `path:"id"`
+	ID string `path:"id" doc:"The id of an episode."`
 }
 
 type startInput struct{ Sent body[client.Start] }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"toolgym/api"
 	"toolgym/tools"
@@ -97,27 +97,31 @@ func TestHangingUpLosesNoStep(t *testing.T) {
 // time that a call may take. The call that waits behind it is told so; reading
 // and listing go on.
 func TestWaitingForATurnEnds(t *testing.T) {
-	faults := &tallyFaults{entered: make(chan struct{}), release: make(chan struct{})}
-	f := serve(t, api.Config{Specs: tools.Specs{tallySpec(faults)}, CallTimeout: 50 * time.Millisecond})
-	episode := f.begin("tally/0/9")
-	held := make(chan answer)
-	go func() {
-		held <- f.ask("POST", episode+"/calls", `{"name":"break","arguments":{"how":"wait"}}`)
-	}()
-	<-faults.entered
-	if got := f.ask("POST", episode+"/calls", `{"name":"done"}`); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1" {
-		t.Errorf("%d %s", got.status, got.body)
-	}
-	for _, path := range []string{episode, "/v1/episodes", "/healthz"} {
-		if got := f.ask("GET", path, ""); got.status != http.StatusOK {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
+	synctest.Test(t, func(t *testing.T) {
+		faults := &tallyFaults{entered: make(chan struct{}), release: make(chan struct{})}
+		f := unplugged(t, api.Config{Specs: tools.Specs{tallySpec(faults)}})
+		episode := f.begin("tally/0/9")
+		held := make(chan answer)
+		go func() {
+			held <- f.ask("POST", episode+"/calls", `{"name":"break","arguments":{"how":"wait"}}`)
+		}()
+		<-faults.entered
+		if got := f.ask("POST", episode+"/calls", `{"name":"done"}`); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1" {
+			t.Errorf("%d %s", got.status, got.body)
 		}
-	}
-	close(faults.release)
-	if got := <-held; got.status != http.StatusServiceUnavailable {
-		t.Errorf("the call that took too long: %d %s", got.status, got.body)
-	}
-	if got := f.ask("POST", episode+"/calls", `{"name":"add","arguments":{"n":9}}`); !strings.Contains(got.body, `"sum":9`) || !strings.Contains(got.body, `"step":1`) {
-		t.Errorf("afterwards: %d %s", got.status, got.body)
-	}
+		for _, path := range []string{episode, "/v1/episodes", "/healthz"} {
+			if got := f.ask("GET", path, ""); got.status != http.StatusOK {
+				t.Errorf("%s: %d %s", path, got.status, got.body)
+			}
+		}
+		synctest.Wait() // the time of the call that is held is over at the same moment
+		close(faults.release)
+		if got := <-held; got.status != http.StatusServiceUnavailable {
+			t.Errorf("the call that took too long: %d %s", got.status, got.body)
+		}
+		got := f.ask("POST", episode+"/calls", `{"name":"add","arguments":{"n":9}}`)
+		if !strings.Contains(got.body, `"sum":9`) || !strings.Contains(got.body, `"step":1`) {
+			t.Errorf("afterwards: %d %s", got.status, got.body)
+		}
+	})
 }

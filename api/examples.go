@@ -8,13 +8,13 @@ import (
 	"toolgym/tools"
 )
 
-// The examples of the OpenAPI document. A test checks each against its schema
-// and sends the requests to a server.
+// The examples of the OpenAPI document. A test checks each against its schema,
+// sends the requests to a server and compares its answers.
 
 func exampleTool() tools.Tool {
 	type operands struct {
-		A json.Number `json:"a"`
-		B json.Number `json:"b"`
+		A json.Number `json:"a" jsonschema:"description=The left operand."`
+		B json.Number `json:"b" jsonschema:"description=The right operand."`
 	}
 	return tools.New[operands, struct{}]("multiply", "Multiplies two numbers.", nil)
 }
@@ -26,18 +26,18 @@ func exampleEnvs() client.Envs {
 
 func exampleTask() tools.Task {
 	return tools.Task{ID: "arithmetic/2/17", Env: "arithmetic", Level: "2", Seed: 17, Rules: tools.Sound,
-		Prompt: []tools.Message{{Role: "user", Content: "Compute (4*2+7)-(3*5). Use the tools, then call answer with the result."}}}
+		Prompt: []tools.Message{{Role: "user", Content: "Compute (9*3+7)-(8*1). Use the tools, then call answer with the result."}}}
 }
 
 func exampleExpiry() time.Time { return time.Date(2026, 1, 2, 3, 34, 5, 0, time.UTC) }
 
 func exampleState() client.State {
-	return client.State{ID: "K5LDRAOTSTK5QBF3NI4PWEVC7C", Task: exampleTask(), Observation: json.RawMessage(`{}`),
+	return client.State{ID: "K5LDRAOTSTK5QBF3NI4PWEVC7C", Task: exampleTask(), Observation: json.RawMessage(`{"expression":"(9*3+7)-(8*1)"}`),
 		Tools: tools.Set{exampleTool()}, ExpiresAt: exampleExpiry()}
 }
 
 func exampleStep() tools.Step {
-	return tools.Transition(tools.Call{Name: "multiply", Arguments: json.RawMessage(`{"a":4,"b":2}`)}, tools.Result{Content: json.RawMessage(`{"result":8}`)}, 0)
+	return tools.Transition(tools.Call{Name: "multiply", Arguments: json.RawMessage(`{"a":9,"b":3}`)}, tools.Result{Content: json.RawMessage(`{"result":27}`)}, 0)
 }
 
 func exampleAnswer() client.Answer { return answerOf(exampleStep(), 1) }

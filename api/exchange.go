@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -35,6 +36,7 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 			x.id = s.config.NewID()
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, x.id)
+		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
 		c.SetRequest(r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 		return next(c)
 	}
@@ -52,11 +54,11 @@ func fit(id string) bool {
 // logged writes one record a request, when it has been answered.
 func (s *Server) logged() echo.MiddlewareFunc {
 	return middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
-		HandleError: true, LogMethod: true, LogRoutePath: true, LogStatus: true, LogLatency: true, LogRemoteIP: true, LogResponseSize: true,
+		HandleError: true, LogMethod: true, LogRoutePath: true, LogURIPath: true, LogStatus: true, LogLatency: true, LogRemoteIP: true, LogResponseSize: true,
 		LogValuesFunc: func(c echo.Context, v middleware.RequestLoggerValues) error {
 			x := exchangeOf(c.Request().Context())
 			attrs := []slog.Attr{
-				slog.String("method", v.Method), slog.String("route", v.RoutePath), slog.Int("status", v.Status),
+				slog.String("method", v.Method), slog.String("path", fmt.Sprintf("%.200s", v.URIPath)), slog.String("route", v.RoutePath), slog.Int("status", v.Status),
 				slog.Duration("latency", v.Latency), slog.Int64("bytes", v.ResponseSize),
 				slog.String("remote", v.RemoteIP), slog.String("request_id", x.id),
 			}

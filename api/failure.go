@@ -78,8 +78,12 @@ func failureOf(op *huma.Operation, err error) *failure {
 		flaw.Detail, flaw.Want = e.Message, e.Want
 		f.Errors = []client.Flaw{flaw}
 	}
-	if b := (*busy)(nil); errors.As(err, &b) {
-		return f.after(b.wait)
+	if f.Status == http.StatusServiceUnavailable {
+		wait := time.Second
+		if b := (*busy)(nil); errors.As(err, &b) {
+			wait = b.wait
+		}
+		f.after(wait)
 	}
 	return f
 }

@@ -36,6 +36,17 @@ type fixture struct {
 // serve starts a server of the tally environment.
 func serve(t *testing.T, config api.Config) *fixture {
 	t.Helper()
+	f := unplugged(t, config)
+	listening := httptest.NewServer(f.server)
+	t.Cleanup(listening.Close)
+	f.url = listening.URL
+	return f
+}
+
+// unplugged is a fixture without a connection: requests go to the handler, so
+// that a synctest bubble can hold all of it.
+func unplugged(t *testing.T, config api.Config) *fixture {
+	t.Helper()
 	f := &fixture{t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if config.Specs == nil {
 		config.Specs = tools.Specs{tallySpec(nil)}
@@ -46,9 +57,6 @@ func serve(t *testing.T, config api.Config) *fixture {
 	if f.server, err = api.New(config); err != nil {
 		t.Fatal(err)
 	}
-	listening := httptest.NewServer(f.server)
-	t.Cleanup(listening.Close)
-	f.url = listening.URL
 	return f
 }
 
@@ -107,7 +115,7 @@ func (f *fixture) ask(method, path, body string, headers ...string) answer {
 			r.Host = value
 		}
 	}
-	response, err := http.DefaultClient.Do(r)
+	response, err := f.do(r)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -117,6 +125,16 @@ func (f *fixture) ask(method, path, body string, headers ...string) answer {
 		f.t.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(text)}
+}
+
+func (f *fixture) do(r *http.Request) (*http.Response, error) {
+	if f.url != "" {
+		return http.DefaultClient.Do(r)
+	}
+	r.Host, r.RemoteAddr = "localhost", "127.0.0.1:1"
+	w := httptest.NewRecorder()
+	f.server.ServeHTTP(w, r)
+	return w.Result(), nil
 }
 
 // begin starts an episode and returns the path of it.

@@ -45,7 +45,6 @@ func (s *Server) pages() error {
 // secure sets what keeps a page from loading, framing or sending anything.
 func secure(header http.Header) {
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 }
 

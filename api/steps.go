@@ -16,7 +16,7 @@ func (s *Server) stepRoutes() {
 		summary: "Call a tool of the episode",
 		text: "An unknown tool, bad arguments and whatever else is the agent's own mistake give 200 and a result with is_error set, and the episode goes on. " +
 			"The same request_id again gives the same answer and makes no second step; with another call it is a conflict.",
-		refusals: refusals, request: client.Call{Name: "multiply", Arguments: json.RawMessage(`{"a":4,"b":2}`), RequestID: "step-1"}, answer: exampleAnswer()}, s.call)
+		refusals: refusals, request: client.Call{Name: "multiply", Arguments: json.RawMessage(`{"a":9,"b":3}`), RequestID: "step-1"}, answer: exampleAnswer()}, s.call)
 	handle(s, route{id: "say", method: http.MethodPost, path: "/v1/episodes/{id}/messages", tag: "episodes",
 		summary: "Say something, calling nothing",
 		text: "What a language model writes when it makes no call. Some environments judge it (a task that needs no tool is solved by answering); " +
@@ -25,7 +25,7 @@ func (s *Server) stepRoutes() {
 }
 
 type callInput struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"The id of an episode."`
 	Sent body[client.Call]
 }
 
@@ -35,7 +35,7 @@ func (s *Server) call(ctx context.Context, in *callInput) (*reply[client.Answer]
 }
 
 type messageInput struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"The id of an episode."`
 	Sent body[client.Message]
 }
 
