@@ -134,7 +134,7 @@ func TestDocumentNamesEveryRoute(t *testing.T) {
 	for _, route := range []string{
 		"GET /v1/envs", "GET /v1/envs/e/tools", "GET /v1/envs/e/tasks", "POST /v1/tools/t/calls",
 		"POST /v1/episodes", "GET /v1/episodes", "GET /v1/episodes/i", "DELETE /v1/episodes/i",
-		"POST /v1/episodes/i/calls", "POST /v1/episodes/i/messages", "POST /v1/episodes/i/fork", "GET /healthz", "GET /readyz",
+		"POST /v1/episodes/i/calls", "POST /v1/episodes/i/messages", "POST /v1/episodes/i/fork", "GET /healthz", "GET /readyz", "POST /v1/audit",
 	} {
 		method, path, _ := strings.Cut(route, " ")
 		if _, ok := doc.find(method, path); !ok {

@@ -64,6 +64,7 @@ func (s *Server) routes() {
 	s.envRoutes()
 	s.toolRoutes()
 	s.episodeRoutes()
+	s.auditRoutes()
 }
 
 func (s *Server) newHTTP() *http.Server {

@@ -31,7 +31,7 @@ func mayImport() map[string][]string {
 		"policy":              {"policy/...", "tools/...", "grpo"},
 		"policy/bench":        {"policy"},
 		"policy/skill":        {"policy"},
-		"api/client":          {"tools", "grpo"},
+		"api/client":          {"tools", "grpo/audit"},
 		"plugin":              {"grpo/eval", "policy", "api/client"},
 		"internal":            {},
 		"internal/parts":      {},

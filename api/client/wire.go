@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"toolgym/grpo"
 	"toolgym/tools"
 )
 
@@ -106,6 +107,11 @@ type Summary struct {
 type Page struct {
 	Episodes   []Summary `json:"episodes"`
 	NextCursor string    `json:"next_cursor,omitempty" doc:"Where the next page begins; absent on the last."`
+}
+
+// An Audit is the body of POST /v1/audit.
+type Audit struct {
+	Rubric *grpo.Rubric `json:"rubric,omitempty" nullable:"false" doc:"The default rubric when absent."`
 }
 
 // A Status is the answer of /healthz and /readyz.
