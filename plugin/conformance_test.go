@@ -161,12 +161,19 @@ func checkCancelledBefore(t *testing.T, m *plugin.Model) {
 	}
 }
 
+// endless asks for an answer of more than a thousand tokens, which takes
+// seconds, and interrupts it at the first of them.
+func endless(interrupt func()) []llms.CallOption {
+	list := json.RawMessage(`{"type":"array","items":{"type":"integer"},"minItems":900}`)
+	return []llms.CallOption{plugin.With(plugin.Extra{Format: list}), llms.WithMaxTokens(1800),
+		llms.WithStreamingFunc(func(context.Context, []byte) error { interrupt(); return nil })}
+}
+
 // checkCancelledBetween is where Ollama's own client returns no error.
 func checkCancelledBetween(t *testing.T, m *plugin.Model) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := m.GenerateContent(ctx, human(sum), llms.WithMaxTokens(1000), llms.WithTemperature(2),
-		llms.WithStreamingFunc(func(context.Context, []byte) error { cancel(); return nil }))
+	_, err := m.GenerateContent(ctx, human(sum), endless(cancel)...)
 	if !errors.Is(err, context.Canceled) || !llms.IsCanceledError(err) {
 		t.Errorf("got %v", err)
 	}
@@ -202,8 +209,7 @@ func TestModelWhoseServerDies(t *testing.T) {
 	server := ollamatest.StartOwn(t)
 	noLeak(t)
 	model := ollamaModel(t, server, ollamatest.Tools)
-	_, err := model.GenerateContent(t.Context(), human(sum), llms.WithMaxTokens(1000), llms.WithTemperature(2),
-		llms.WithStreamingFunc(func(context.Context, []byte) error { server.Stop(); return nil }))
+	_, err := model.GenerateContent(t.Context(), human(sum), endless(server.Stop)...)
 	if !llms.IsProviderUnavailableError(err) {
 		t.Errorf("in mid-stream: got %v", err)
 	}
