@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/tmc/langchaingo/prompts"
 	lctools "github.com/tmc/langchaingo/tools"
 
+	"toolgym/grpo/parse"
 	"toolgym/tools"
 )
 
@@ -26,6 +26,11 @@ type AgentConfig struct {
 	// {{.input}}.
 	System string
 	Prompt prompts.FormatPrompter
+
+	// Family is how the model writes calls where its server does not read them;
+	// "" means auto. A text that holds calls is taken for them only when the
+	// answer has no others.
+	Family parse.Family
 
 	Budget  Budget
 	Limits  ToolLimits
@@ -52,6 +57,7 @@ type Agent struct {
 	config  AgentConfig
 	guarded []lctools.Tool
 	offered []llms.Tool
+	reader  *parse.Reader
 }
 
 var (
@@ -60,7 +66,7 @@ var (
 )
 
 // NewAgent makes an agent. It refuses tools of the same name, in other case
-// too.
+// too, and schemas that do not compile.
 func NewAgent(config AgentConfig) (*Agent, error) {
 	if config.Model == nil {
 		return nil, &tools.Error{Code: tools.Invalid, Where: "Model", Message: "an agent without a model", Want: "an llms.Model"}
@@ -72,15 +78,25 @@ func NewAgent(config AgentConfig) (*Agent, error) {
 		config.Callbacks = callbacks.SimpleHandler{}
 	}
 	config.Budget, config.Limits = config.Budget.filled(), config.Limits.filled()
+	if err := config.Family.Validate(); err != nil {
+		return nil, err
+	}
 	if err := distinct(config.Tools); err != nil {
 		return nil, err
 	}
 	a := &Agent{config: config, guarded: Guard(config.Tools, config.Limits, config.Callbacks)}
+	var set tools.Set
 	for _, t := range a.guarded {
+		declared, err := tools.Declare(t.Name(), t.Description(), parametersOf(t))
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", t.Name(), err)
+		}
+		set = append(set, declared)
 		a.offered = append(a.offered, llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
 			Name: t.Name(), Description: t.Description(), Parameters: parametersOf(t),
 		}})
 	}
+	a.reader = parse.NewReader(set)
 	return a, nil
 }
 
@@ -138,30 +154,17 @@ func (a *Agent) lookup(name string) (lctools.Tool, bool) {
 	return nil, false
 }
 
-func (a *Agent) known(name string) bool {
-	_, ok := a.lookup(name)
-	return ok
-}
-
-// folded reports whether langchaingo's executor would take the name for that of
-// a tool; it compares in upper case, which is not what strings.EqualFold does.
-func (a *Agent) folded(name string) bool {
-	upper := strings.ToUpper(name)
-	return slices.ContainsFunc(a.guarded, func(t lctools.Tool) bool { return strings.ToUpper(t.Name()) == upper })
-}
-
-// unknown is the observation of a call of no tool. It lists the names there
-// are.
-func (a *Agent) unknown(name string) (observation string, no bool) {
-	if a.known(name) {
-		return "", false
+// unknown is the fault of a call of no tool; "" if there is one. It lists the
+// names there are.
+func (a *Agent) unknown(name string) string {
+	if _, ok := a.lookup(name); ok {
+		return ""
 	}
 	names := make([]string, len(a.guarded))
 	for i, t := range a.guarded {
 		names[i] = t.Name()
 	}
-	message := fmt.Sprintf("unknown tool %q; the tools are %s", clip(name, 80), strings.Join(names, ", "))
-	return string(mistake(message).Content), true
+	return fmt.Sprintf("unknown tool %q; the tools are %s", clip(name, 80), strings.Join(names, ", "))
 }
 
 // with is the same agent with other tools.

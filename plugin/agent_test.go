@@ -247,7 +247,7 @@ func TestAgentTellsItsCallbacks(t *testing.T) {
 	if _, err := agent.Run(t.Context(), "go"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"start", "action divide", `tool start {"a":1,"b":0}`, `tool end {"error":"division by zero"}`, "action nothing",
+	want := []string{"start", "action divide", `tool start {"a":1,"b":0}`, `tool end {"error":"division by zero"}`, "action nothing (no call)",
 		"action wild", `tool start {"input":"x"}`, "tool error no network", "finish done", "end"}
 	if diff := cmp.Diff(want, e.heard); diff != "" {
 		t.Error(diff)

@@ -116,10 +116,7 @@ func chatCallOf(call llms.ToolCall, index int) (chatCall, error) {
 	if call.FunctionCall == nil {
 		return chatCall{}, refused("the call %q names no function", call.ID)
 	}
-	text := call.FunctionCall.Arguments
-	if strings.TrimSpace(text) == "" {
-		text = "{}"
-	}
+	text := string(arguments(call.FunctionCall.Arguments, ""))
 	if !isObject(text) {
 		return chatCall{}, refused("the arguments of the call %q are no JSON object, and Ollama can carry nothing else", call.FunctionCall.Name)
 	}

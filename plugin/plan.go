@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/agents"
@@ -36,23 +35,24 @@ func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []
 	}
 	conversation := opening
 	for _, p := range past {
-		conversation = append(slices.Clip(conversation), p.messages(a.unknown)...)
+		conversation = append(slices.Clip(conversation), p.messages()...)
 	}
+	next := turn{Number: number(past) + 1, Began: began(past, now)}
+	var output string
 	choice, err := a.ask(ctx, conversation, options, a.left(past, now))
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		output, err = a.read(choice, &next)
+	} else {
+		err = a.quoted(err, &next)
 	}
-	next := turn{Number: number(past) + 1, Content: choice.Content, Tokens: tokensOf(choice), Began: began(past, now)}
-	next.Calls, next.Spelt = a.read(choice, next.Number)
 	switch {
+	case err != nil:
+		return nil, nil, err
 	case len(next.Calls) > 0:
-		actions, err := next.actions(a.known, a.folded)
+		actions, err := next.actions()
 		return actions, nil, err
-	case strings.TrimSpace(choice.Content) == "":
-		return nil, nil, fmt.Errorf("%w: the model's message is empty: no call and no text (%d tokens, stop reason %q)",
-			agents.ErrUnableToParseOutput, next.Tokens, choice.StopReason)
 	}
-	return nil, finish(choice.Content, choice.Content), nil
+	return nil, finish(output, next.Content), nil
 }
 
 // ask puts the conversation to the model, for as long as the budget lasts.
@@ -85,25 +85,6 @@ func (a *Agent) left(past []played, now time.Time) time.Duration {
 		return 0
 	}
 	return a.config.Budget.Time - now.Sub(began(past, now))
-}
-
-// read takes the calls out of an answer, those that are written as text only
-// where it has no others.
-func (a *Agent) read(choice *llms.ContentChoice, number int) (calls []wanted, spelt bool) {
-	for _, call := range choice.ToolCalls {
-		if call.FunctionCall != nil {
-			calls = append(calls, wanted{call.ID, call.FunctionCall.Name, call.FunctionCall.Arguments})
-		}
-	}
-	if len(calls) == 0 && choice.FuncCall != nil {
-		calls = append(calls, wanted{Name: choice.FuncCall.Name, Arguments: choice.FuncCall.Arguments})
-	}
-	for i := range calls {
-		if calls[i].ID == "" {
-			calls[i].ID = fmt.Sprintf("call_%d_%d", number, i+1)
-		}
-	}
-	return calls, spelt
 }
 
 func finish(output, log string) *schema.AgentFinish {

@@ -68,10 +68,13 @@ func (a *Agent) loop(ctx context.Context, opening []llms.MessageContent) (o Outc
 // act makes one call.
 func (a *Agent) act(ctx context.Context, action schema.AgentAction) (string, error) {
 	a.config.Callbacks.HandleAgentAction(ctx, action)
-	if observation, no := a.unknown(action.Tool); no {
-		return observation, nil
+	if wrong := fault(action); wrong != "" {
+		return string(mistake(wrong).Content), nil
 	}
-	t, _ := a.lookup(action.Tool)
+	t, ok := a.lookup(action.Tool)
+	if !ok {
+		return string(mistake(a.unknown(action.Tool)).Content), nil
+	}
 	return t.Call(ctx, action.ToolInput)
 }
 

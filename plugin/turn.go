@@ -23,17 +23,19 @@ type turn struct {
 	Began   time.Time `json:"began"` // when the run began
 }
 
-// wanted is a call as the model wrote it; Arguments may be no JSON at all.
+// wanted is a call as the model wrote it; Arguments may be no JSON at all. Fault
+// says why it can not be made, and is what the model is answered then.
 type wanted struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	Fault     string `json:"fault,omitempty"`
 }
 
-// actions are the calls in the form of an executor, which folds the case of
-// names: one that only differs in case from a tool's is marked, or it would be
-// called.
-func (t turn) actions(known func(string) bool, folded func(string) bool) ([]schema.AgentAction, error) {
+// actions are the calls in the form of an executor. It must not find a tool for
+// a call that has a fault, and it folds the case of names: so such a call gets
+// a name that no tool has.
+func (t turn) actions() ([]schema.AgentAction, error) {
 	log, err := json.Marshal(t)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a turn: %w", err)
@@ -41,12 +43,23 @@ func (t turn) actions(known func(string) bool, folded func(string) bool) ([]sche
 	actions := make([]schema.AgentAction, len(t.Calls))
 	for i, call := range t.Calls {
 		name := call.Name
-		if !known(name) && folded(name) {
-			name += " (in this spelling)"
+		if call.Fault != "" {
+			name += " (no call)"
 		}
 		actions[i] = schema.AgentAction{Tool: name, ToolInput: call.Arguments, ToolID: call.ID, Log: string(log)}
 	}
 	return actions, nil
+}
+
+// fault finds what is wrong with an action's call; "" if nothing is.
+func fault(action schema.AgentAction) string {
+	t, _ := turnOf(action)
+	for _, call := range t.Calls {
+		if call.ID == action.ToolID {
+			return call.Fault
+		}
+	}
+	return ""
 }
 
 // turnOf reads the turn back out of a step's action.
@@ -82,8 +95,8 @@ func turns(steps []schema.AgentStep) []played {
 }
 
 // messages shows a turn to the model again: its own message, and a result for
-// each call. unknown says what a call of no tool is answered with.
-func (p played) messages(unknown func(string) (string, bool)) []llms.MessageContent {
+// each call. Calls that it wrote as text are shown as it wrote them.
+func (p played) messages() []llms.MessageContent {
 	if p.Number == 0 {
 		return []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, p.observations...)}
 	}
@@ -97,13 +110,11 @@ func (p played) messages(unknown func(string) (string, bool)) []llms.MessageCont
 			said.Parts = append(said.Parts, llms.ToolCall{ID: call.ID, Type: "function",
 				FunctionCall: &llms.FunctionCall{Name: call.Name, Arguments: call.Arguments}})
 		}
-		answer, no := unknown(call.Name)
-		switch {
-		case no:
-		case i < len(p.observations):
+		answer := string(mistake(call.Fault).Content)
+		if call.Fault == "" && i < len(p.observations) {
 			answer = p.observations[i]
-		default:
-			answer = "this call was not made"
+		} else if call.Fault == "" {
+			answer = string(mistake("this call was not made").Content)
 		}
 		results = append(results, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
 			llms.ToolCallResponse{ToolCallID: call.ID, Name: call.Name, Content: answer}}})
