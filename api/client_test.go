@@ -20,6 +20,7 @@ import (
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 	"toolgym/tools/baseline"
+	"toolgym/tools/gridworld"
 )
 
 // dial makes a client of a server.
@@ -36,7 +37,7 @@ func dial(t *testing.T, url string) *client.Client {
 // TestPlayingOverRESTIsPlaying: an agent's trajectory is the same, to the byte,
 // in process and over REST.
 func TestPlayingOverRESTIsPlaying(t *testing.T) {
-	specs := tools.Specs{arithmetic.Spec(), tallySpec(nil)}
+	specs := tools.Specs{arithmetic.Spec(), gridworld.Spec(), tallySpec(nil)}
 	f := serve(t, api.Config{Specs: specs})
 	agents := map[string]func(tools.Spec) tools.Agent{
 		"oracle": func(spec tools.Spec) tools.Agent { return spec.Oracle },
@@ -44,7 +45,8 @@ func TestPlayingOverRESTIsPlaying(t *testing.T) {
 		"talker": func(tools.Spec) tools.Agent { return talker{} },
 	}
 	c := dial(t, f.url)
-	for _, taskID := range []string{"arithmetic/0/1", "arithmetic/2/18446744073709551615", "arithmetic/grounded/3", "arithmetic/restraint/4", "arithmetic/1/2@documented", "tally/spoken/7"} {
+	for _, taskID := range []string{"arithmetic/0/1", "arithmetic/2/18446744073709551615", "arithmetic/grounded/3", "arithmetic/restraint/4", "arithmetic/1/2@documented",
+		"gridworld/0/1", "gridworld/3/18446744073709551615", "gridworld/4/5", "gridworld/0/1@documented", "tally/spoken/7"} {
 		for name, agent := range agents {
 			t.Run(name+" "+taskID, func(t *testing.T) {
 				spec, task, err := specs.Task(taskID)

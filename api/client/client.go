@@ -30,6 +30,7 @@ type Config struct {
 type Client struct {
 	base   *url.URL
 	config Config
+	known  toolsets
 }
 
 // New makes a client. It sends nothing. A URL that is none, or another value
@@ -50,7 +51,7 @@ func New(config Config) (*Client, error) {
 	}
 	config.Attempts = cmp.Or(config.Attempts, 4)
 	config.Pause = cmp.Or(config.Pause, 50*time.Millisecond)
-	return &Client{base, config}, nil
+	return &Client{base: base, config: config}, nil
 }
 
 // Close lets go of the idle connections.
@@ -87,9 +88,9 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments json.RawMe
 	return answer, err
 }
 
-// Ready asks whether the server takes work; unavailable while it does not.
+// Ready asks once whether the server takes work; unavailable while it does not.
 func (c *Client) Ready(ctx context.Context) error {
-	return c.get(ctx, c.at("readyz"), nil, nil)
+	return c.send(ctx, request{method: http.MethodGet, to: c.at("readyz")}, nil)
 }
 
 // Episodes lists up to limit live episodes after the cursor, which is empty for
@@ -113,12 +114,28 @@ func (c *Client) Open(ctx context.Context, id string) (*Episode, error) {
 }
 
 func (c *Client) open(ctx context.Context, r request) (*Episode, error) {
-	e := &Episode{client: c}
-	if err := c.send(ctx, r, &e.state); err != nil {
+	state, err := c.state(ctx, r)
+	if err != nil {
 		return nil, err
 	}
-	e.state.Trajectory = nil
-	return e, nil
+	state.Trajectory = nil
+	return &Episode{client: c, state: state}, nil
+}
+
+// state asks for an episode's state; its tools are compiled once.
+func (c *Client) state(ctx context.Context, r request) (State, error) {
+	var answer struct {
+		State
+		Tools json.RawMessage `json:"tools"` // stands for State.Tools
+	}
+	if err := c.send(ctx, r, &answer); err != nil {
+		return State{}, err
+	}
+	var err error
+	if answer.State.Tools, err = c.known.decode(answer.Tools); err != nil {
+		return State{}, fmt.Errorf("decoding the tools of episode %s: %w", answer.ID, err)
+	}
+	return answer.State, nil
 }
 
 // Play lets an agent play a task from its beginning, and returns the trajectory

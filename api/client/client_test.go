@@ -56,7 +56,8 @@ func answering(t *testing.T, status int, header map[string]string, body string) 
 
 func TestRepetition(t *testing.T) {
 	start := func(c *client.Client) error { _, err := c.Start(context.Background(), "a/0/1"); return err }
-	read := func(c *client.Client) error { return c.Ready(context.Background()) }
+	read := func(c *client.Client) error { _, err := c.Envs(context.Background()); return err }
+	ready := func(c *client.Client) error { return c.Ready(context.Background()) }
 	tests := []struct {
 		name   string
 		do     func(*client.Client) error
@@ -70,6 +71,7 @@ func TestRepetition(t *testing.T) {
 		{"a read that is told to wait too long", read, 503, "31", 1},
 		{"a read that is refused", read, 404, "", 1},
 		{"a read that fails", read, 500, "", 1},
+		{"readiness, which is asked for as it is", ready, 503, "0", 1},
 		{"a start, which could happen twice", start, 503, "0", 1},
 	}
 	for _, test := range tests {
@@ -115,7 +117,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	c, asked := answering(t, 503, map[string]string{"Retry-After": "30"}, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := c.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) || asked.Load() > 1 {
+	if _, err := c.Envs(ctx); !errors.Is(err, context.DeadlineExceeded) || asked.Load() > 1 {
 		t.Errorf("%v after %d requests", err, asked.Load())
 	}
 }
@@ -127,7 +129,7 @@ func TestNobodyThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Ready(t.Context())
+	_, err = c.Envs(t.Context())
 	if e := (*tools.Error)(nil); err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("%v, want an ordinary error", err)
 	}

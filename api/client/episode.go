@@ -75,9 +75,7 @@ func stepOf(answer Answer, call tools.Call) tools.Step {
 
 // State asks for the episode as it stands, with its trajectory.
 func (e *Episode) State(ctx context.Context) (State, error) {
-	var state State
-	err := e.client.get(ctx, e.at(), nil, &state)
-	return state, err
+	return e.client.state(ctx, request{method: http.MethodGet, to: e.at(), repeat: true})
 }
 
 // Trajectory asks for the episode as it was played so far.
