@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"toolgym/tools"
+)
+
+// configFile is the value of --config. Its settings stand behind the flags and
+// the TOOLGYM_* variables.
+type configFile string
+
+// BeforeResolve reads the file when the flag was given.
+func (f configFile) BeforeResolve(parser *kong.Kong, ctx *kong.Context, trace *kong.Path) error {
+	path, _ := ctx.FlagValue(trace.Flag).(configFile)
+	text, err := os.ReadFile(string(path))
+	if err != nil {
+		return &tools.Error{Code: tools.Invalid, Where: "--config", Message: err.Error(), Want: "a readable JSON file"}
+	}
+	var settings map[string]any
+	if err := json.Unmarshal(text, &settings); err != nil {
+		return &tools.Error{Code: tools.Invalid, Where: string(path), Message: err.Error(), Want: "one JSON object of settings"}
+	}
+	if err := knownSettings(parser, string(path), settings); err != nil {
+		return err
+	}
+	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if slices.ContainsFunc(flag.Envs, isSet) {
+			return nil, nil
+		}
+		return settings[settingName(flag)], nil
+	}))
+	return nil
+}
+
+func isSet(variable string) bool {
+	_, ok := os.LookupEnv(variable)
+	return ok
+}
+
+func settingName(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
+
+// knownSettings refuses a key that is no flag of any command.
+func knownSettings(parser *kong.Kong, path string, settings map[string]any) error {
+	var known []string
+	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			known = append(known, settingName(flag))
+		}
+		return next(nil)
+	})
+	if err != nil {
+		return fmt.Errorf("listing flags: %w", err)
+	}
+	for key := range settings {
+		if !slices.Contains(known, key) {
+			return &tools.Error{Code: tools.Invalid, Where: path, Message: fmt.Sprintf("unknown setting %q", key), Want: "a flag's name in snake_case"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+
+	"toolgym/api"
+	"toolgym/api/client"
+	"toolgym/grpo"
+	"toolgym/tools"
+	"toolgym/tools/baseline"
+)
+
+type demoCommand struct {
+	Seed uint64 `help:"Seed of tasks and agents." default:"1"`
+	Stay bool   `help:"Keep serving afterwards, until Ctrl-C."`
+	JSON bool   `help:"Print JSON: a line an agent, then the metrics."`
+}
+
+// members is how many completions each agent gives to a group.
+const members = 4
+
+// A contestant is an agent that takes part in the demo; a new one plays each
+// episode.
+type contestant struct {
+	name  string
+	agent func(spec tools.Spec, seed uint64) tools.Agent
+}
+
+func contestants() []contestant {
+	return []contestant{
+		{"random", func(_ tools.Spec, seed uint64) tools.Agent { return baseline.Random(rand.NewPCG(seed, 0)) }},
+		{"oracle", func(spec tools.Spec, _ uint64) tools.Agent { return spec.Oracle }},
+	}
+}
+
+func (c demoCommand) Run(world *console) (err error) {
+	server, err := api.New(api.Config{Specs: world.specs, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		return err
+	}
+	listener, err := listen("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	address := "http://" + listener.Addr().String()
+	ctx, stop := context.WithCancel(world.ctx)
+	served := make(chan error, 1)
+	go func() { served <- serveUntil(ctx, server, listener) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, <-served)
+	}()
+	if err := c.compete(world, address); err != nil {
+		return err
+	}
+	if !c.Stay {
+		return c.note(world, "The page was at %s/; toolgym serve keeps one up.\n", address)
+	}
+	if err := c.note(world, "The page is at %s/ until Ctrl-C.\n", address); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// note prints a line for people, which --json leaves out.
+func (c demoCommand) note(world *console, format string, args ...any) error {
+	if c.JSON {
+		return nil
+	}
+	return world.printf(format, args...)
+}
+
+// compete plays the tasks through the REST API, scores the groups and prints
+// who did how well.
+func (c demoCommand) compete(world *console, address string) error {
+	caller, err := client.New(client.Config{URL: address})
+	if err != nil {
+		return err
+	}
+	defer caller.Close()
+	request, err := c.play(world.ctx, world.specs, caller)
+	if err != nil {
+		return err
+	}
+	scorer, err := grpo.NewScorer(world.specs, grpo.DefaultRubric())
+	if err != nil {
+		return err
+	}
+	response, err := scorer.Score(world.ctx, request)
+	if err != nil {
+		return err
+	}
+	return c.print(world, response)
+}
+
+// play gathers one group a task, with members completions of each contestant
+// in the contestants' order.
+func (c demoCommand) play(ctx context.Context, specs tools.Specs, caller *client.Client) (grpo.Request, error) {
+	var request grpo.Request
+	for _, id := range c.taskIDs() {
+		spec, task, err := specs.Task(id)
+		if err != nil {
+			return request, err
+		}
+		group := grpo.Group{ID: task.ID, TaskID: task.ID}
+		for _, contestant := range contestants() {
+			for member := range uint64(members) {
+				trajectory, err := caller.Play(ctx, task.ID, contestant.agent(spec, c.Seed+member))
+				if err != nil {
+					return request, fmt.Errorf("%s plays %s: %w", contestant.name, task.ID, err)
+				}
+				completion, err := grpo.FromTrajectory(trajectory)
+				if err != nil {
+					return request, err
+				}
+				group.Completions = append(group.Completions, completion)
+			}
+		}
+		request.Groups = append(request.Groups, group)
+	}
+	return request, nil
+}
+
+// taskIDs are the tasks of the demo: three stages of arithmetic and two levels
+// of the gridworld.
+func (c demoCommand) taskIDs() []string {
+	var ids []string
+	for _, level := range []string{"arithmetic/0", "arithmetic/1", "arithmetic/2", "gridworld/0", "gridworld/1"} {
+		for i := range uint64(3) {
+			ids = append(ids, fmt.Sprintf("%s/%d", level, c.Seed+i))
+		}
+	}
+	return ids
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"toolgym/tools"
+)
+
+// dataDir is the directory of --data, or the user's own; it is made if it is
+// not there, and a directory that can not be written is refused at once.
+func (w *console) dataDir() (string, error) {
+	dir := w.data
+	if dir == "" {
+		base, err := userData()
+		if err != nil {
+			return "", &tools.Error{Code: tools.Invalid, Where: "--data", Message: err.Error(), Want: "a directory given with --data"}
+		}
+		dir = filepath.Join(base, "toolgym")
+	}
+	refuse := func(err error) error {
+		return &tools.Error{Code: tools.Invalid, Where: "--data", Message: err.Error(), Want: "a directory that can be written"}
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", refuse(err)
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return "", refuse(err)
+	}
+	if err := probe.Close(); err != nil {
+		return "", refuse(err)
+	}
+	if err := os.Remove(probe.Name()); err != nil {
+		return "", refuse(err)
+	}
+	return dir, nil
+}
+
+// userData is where this system keeps a program's data.
+func userData() (string, error) {
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return dir, nil
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return os.UserConfigDir()
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the home directory: %w", err)
+	}
+	return filepath.Join(home, ".local", "share"), nil
+}

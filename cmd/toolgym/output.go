@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// printJSON writes one compact JSON value on a line of its own.
+func (w *console) printJSON(v any) error {
+	encoder := json.NewEncoder(w.out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	return nil
+}
+
+// printTable writes rows in aligned columns under a heading.
+func (w *console) printTable(heading []string, rows [][]string) error {
+	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{heading}, rows...) {
+		if _, err := fmt.Fprintln(table, strings.TrimRight(strings.Join(row, "\t"), "\t")); err != nil {
+			return fmt.Errorf("writing a table: %w", err)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing a table: %w", err)
+	}
+	return nil
+}
+
+// printf writes a result; a closed pipe ends the command.
+func (w *console) printf(format string, args ...any) error {
+	if _, err := fmt.Fprintf(w.out, format, args...); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	return nil
+}

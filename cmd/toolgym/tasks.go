@@ -1,0 +1,57 @@
+package main
+
+import (
+	"math"
+	"strconv"
+
+	"toolgym/tools"
+)
+
+type tasksCommand struct {
+	Env   string `arg:"" help:"Environment."`
+	Level string `help:"Level (default: the environment's first)."`
+	Rules string `help:"Rules: sound or documented." default:"sound"`
+	Seed  uint64 `help:"Seed of the first task; the others follow it." default:"0"`
+	N     int    `short:"n" help:"Number of tasks." default:"5"`
+	JSON  bool   `help:"Print JSON."`
+}
+
+func (c tasksCommand) Run(world *console) error {
+	tasks, err := listTasks(world.specs, c.Env, c.Rules, c.Level, c.Seed, c.N)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return world.printJSON(map[string][]tools.Task{"tasks": tasks})
+	}
+	var rows [][]string
+	for _, task := range tasks {
+		rows = append(rows, []string{task.ID, optimal(task), task.Prompt[len(task.Prompt)-1].Content})
+	}
+	return world.printTable([]string{"TASK", "OPTIMAL", "PROMPT"}, rows)
+}
+
+func optimal(task tools.Task) string {
+	if task.Optimal == 0 {
+		return "–"
+	}
+	return strconv.Itoa(task.Optimal)
+}
+
+// listTasks makes n tasks with consecutive seeds.
+func listTasks(specs tools.Specs, env, rules, level string, seed uint64, n int) ([]tools.Task, error) {
+	if n < 1 || uint64(n-1) > math.MaxUint64-seed {
+		return nil, &tools.Error{Code: tools.Invalid, Where: "-n", Message: "the number of tasks does not fit", Want: "at least 1, and seed + n within 64 bits"}
+	}
+	spec, err := specs.Lookup(env)
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]tools.Task, n)
+	for i := range tasks {
+		if tasks[i], err = spec.Task(rules, level, seed+uint64(i)); err != nil {
+			return nil, err
+		}
+	}
+	return tasks, nil
+}
