@@ -83,7 +83,7 @@ func failureOf(op *huma.Operation, err error) *failure {
 		if b := (*busy)(nil); errors.As(err, &b) {
 			wait = b.wait
 		}
-		f.after(wait)
+		return f.after(wait)
 	}
 	return f
 }
