@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net"
 	"regexp"
+	"strings"
 	"time"
 
 	"toolgym/tools"
@@ -64,6 +66,11 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	if err := c.validateLimits(); err != nil {
 		return err
+	}
+	for i, host := range c.AllowHosts {
+		if _, _, err := net.SplitHostPort(host); err == nil || host == "" || strings.ContainsAny(host, "/*[] ") {
+			return refuse(fmt.Sprintf("AllowHosts[%d]", i), fmt.Sprintf("%q is no Host name", host), "a name or an address, without scheme, port or wildcard")
+		}
 	}
 	if len(c.Specs) == 0 {
 		return refuse("Specs", "there is no environment to serve", "at least one tools.Spec")

@@ -143,6 +143,9 @@ func TestConfigIsValidated(t *testing.T) {
 			s.Tools = func(string, string) tools.Set { return append(tallyTools(), tallyTools()[0]) }
 		})},
 		{"negative limit", "MaxEpisodes", api.Config{Specs: tools.Specs{spec}, MaxEpisodes: -1}},
+		{"host with a port", "AllowHosts[1]", api.Config{Specs: tools.Specs{spec}, AllowHosts: []string{"::1", "gym.example:80"}}},
+		{"host with a scheme", "AllowHosts[0]", api.Config{Specs: tools.Specs{spec}, AllowHosts: []string{"http://gym.example"}}},
+		{"any host", "AllowHosts[0]", api.Config{Specs: tools.Specs{spec}, AllowHosts: []string{"*"}}},
 		{"negative time", "IdleExpiry", api.Config{Specs: tools.Specs{spec}, IdleExpiry: -1}},
 	}
 	for _, test := range tests {
