@@ -65,13 +65,11 @@ func criteria() []string {
 // known reports whether name is one of the criteria that need no formula.
 func known(name string) bool { return slices.Contains(criteria(), name) }
 
-// values are the measures of one completion. A measure that could not be taken
-// has its reason in unknown.
+// values are the measures of one completion.
 type values struct {
-	value   [measures]float64
-	unknown [measures]string
-	turns   int
-	tokens  int // −1 when nobody counted them
+	value  [measures]float64
+	turns  int
+	tokens int // −1 when nobody counted them
 }
 
 func (v *values) set(m measure, value float64) { v.value[m] = value }

@@ -9,7 +9,9 @@ import (
 // that can not be worked out, and is paid for, leaves the completion without a
 // reward.
 func (s *Score) pay(clauses []clause, turns []turn) {
-	s.Criteria = make(Criteria, len(clauses))
+	if s.Criteria == nil {
+		s.Criteria = make(Criteria, len(clauses))
+	}
 	if s.Failure != nil {
 		s.unpaid(clauses)
 		return

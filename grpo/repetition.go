@@ -10,7 +10,7 @@ const maxWords = 1 << 16
 // 64-bit hash.
 func repetition(text string) float64 {
 	var last [3]uint64 // the hashes of the three words before
-	var small [512]uint64
+	var small [256]uint64
 	set := gramSet{slots: small[:]}
 	words := 0
 	for at := 0; words < maxWords; words++ {

@@ -101,9 +101,10 @@ func (p *plan) scores(ctx context.Context, g *Group) ([]Score, error) {
 		return nil, err
 	}
 	scores := make([]Score, len(g.Completions))
+	room, k := make(Criteria, len(scores)*len(p.clauses)), len(p.clauses)
 	for i := range g.Completions {
-		scores[i], err = t.judge(ctx, &g.Completions[i], p.clauses)
-		if err != nil {
+		scores[i].Criteria = room[i*k : (i+1)*k : (i+1)*k]
+		if err := t.judge(ctx, &g.Completions[i], p.clauses, &scores[i]); err != nil {
 			return nil, at(fmt.Sprintf("/completions/%d", i), err)
 		}
 	}

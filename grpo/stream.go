@@ -132,7 +132,7 @@ func (p *plan) scoreLine(ctx context.Context, tasks *cache, raw rawLine, number 
 		t, err = tasks.task(&to.line)
 	}
 	if err == nil {
-		to.score, err = t.judge(ctx, &to.line.completion, p.clauses)
+		err = t.judge(ctx, &to.line.completion, p.clauses, &to.score)
 	}
 	if err != nil {
 		to.score = unread(number, err)

@@ -60,21 +60,21 @@ func (t *task) needed() int {
 	return max(1, t.task.Optimal)
 }
 
-// judge scores one completion by a rubric. The error is the caller's (input
-// that is no completion) or the context's; whatever else fails is the score's
-// Failure.
-func (t *task) judge(ctx context.Context, c *Completion, clauses []clause) (Score, error) {
-	s := Score{Failure: c.Failure, Calls: []Call{}, Defects: []parse.Defect{}, Tier: parse.Answer}
-	s.values.tokens = -1
+// judge scores one completion by a rubric into s, whose Criteria may hold the
+// room for them. The error is the caller's (input that is no completion) or the
+// context's; whatever else fails is the score's Failure.
+func (t *task) judge(ctx context.Context, c *Completion, clauses []clause, s *Score) error {
+	s.Failure, s.Tier, s.values.tokens = c.Failure, parse.Answer, -1
+	s.Calls, s.Defects = []Call{}, []parse.Defect{}
 	var turns []turn
 	if c.Text != nil || c.Messages != nil {
 		var err error
-		if turns, err = t.grade(ctx, &s, c); err != nil {
-			return s, err
+		if turns, err = t.grade(ctx, s, c); err != nil {
+			return err
 		}
 	}
 	s.pay(clauses, turns)
-	return s, nil
+	return nil
 }
 
 // grade reads a completion, and finds out everything about it that needs no
