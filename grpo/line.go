@@ -39,7 +39,10 @@ func readLine(text []byte) (line, error) {
 			}
 		}
 		seen = append(seen, name)
-		return at("/"+clip(name), l.read(name, value))
+		if err := l.read(name, value); err != nil {
+			return at("/"+clip(name), err)
+		}
+		return nil
 	})
 	if err != nil {
 		return l, err

@@ -37,12 +37,8 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 		return Response{}, err
 	}
 	response := Response{Groups: make([]GroupScore, len(r.Groups))}
-	for i := range r.Groups {
-		scores, err := plan.scores(ctx, &r.Groups[i])
-		if err != nil {
-			return Response{}, at(fmt.Sprintf("/groups/%d", i), err)
-		}
-		response.Groups[i] = GroupScore{ID: r.Groups[i].ID, Completions: scores}
+	if err := plan.scores(ctx, r.Groups, response.Groups); err != nil {
+		return Response{}, err
 	}
 	if err := plan.advantages(response.Groups); err != nil {
 		return Response{}, err
@@ -94,22 +90,39 @@ func (s *Scorer) plan(r Request) (*plan, error) {
 	return p, nil
 }
 
-// scores judges and pays the completions of a group.
-func (p *plan) scores(ctx context.Context, g *Group) ([]Score, error) {
-	t, err := p.scorer.task(g)
+// scores judges and pays the completions of all groups, on all cores.
+func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) error {
+	tasks := make([]*task, len(groups))
+	err := inParallel(ctx, len(groups), func(i int) (err error) {
+		if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
+			return at(fmt.Sprintf("/groups/%d", i), err)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	scores := make([]Score, len(g.Completions))
-	room, k := make(Criteria, len(scores)*len(p.clauses)), len(p.clauses)
-	for i := range g.Completions {
-		scores[i].Criteria = room[i*k : (i+1)*k : (i+1)*k]
-		if err := t.judge(ctx, &g.Completions[i], p.clauses, &scores[i]); err != nil {
-			return nil, at(fmt.Sprintf("/completions/%d", i), err)
+	var jobs []job
+	for i := range groups {
+		g, k := &groups[i], len(p.clauses)
+		scored[i] = GroupScore{ID: g.ID, Completions: make([]Score, len(g.Completions))}
+		room := make(Criteria, len(g.Completions)*k)
+		for j := range g.Completions {
+			scored[i].Completions[j].Criteria = room[j*k : (j+1)*k : (j+1)*k]
+			jobs = append(jobs, job{i, j})
 		}
 	}
-	return scores, nil
+	return inParallel(ctx, len(jobs), func(n int) error {
+		i, j := jobs[n].group, jobs[n].completion
+		if err := tasks[i].judge(ctx, &groups[i].Completions[j], p.clauses, &scored[i].Completions[j]); err != nil {
+			return at(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
+		}
+		return nil
+	})
 }
+
+// job is one completion of one group.
+type job struct{ group, completion int }
 
 // task makes the group's task ready.
 func (s *Scorer) task(g *Group) (*task, error) {
