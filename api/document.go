@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -60,7 +61,7 @@ func schemaName(t reflect.Type, hint string) string {
 	case pkg == "client" || pkg == "tools":
 		return name
 	default:
-		return huma.DefaultSchemaNamer(t, pkg) + name
+		return strings.ToUpper(pkg[:1]) + pkg[1:] + name
 	}
 }
 

@@ -1,7 +1,7 @@
 // Env serves an environment of one's own beside ours.
 //
 //	go run ./examples/env
-//	curl -s http://127.0.0.1:8080/v1/episodes -d '{"task_id":"guessing/0/7"}'
+//	curl -s --json '{"task_id":"guessing/0/7"}' http://127.0.0.1:8080/v1/episodes
 //
 // A number is to be guessed. What that takes is a tool made from a Go type, a
 // state machine and a tools.Spec; the schema, the validation of arguments, task
