@@ -15,7 +15,7 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/fleet"}
+	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/fleet"}
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
@@ -26,7 +26,10 @@ func mayImport() map[string][]string {
 		"grpo":                {"grpo/parse", "grpo/objective", "grpo/match"},
 		"grpo/audit":          {"grpo"},
 		"grpo/rollout":        {"grpo"},
-		"grpo/eval":           {"grpo/rollout"},
+		"grpo/eval/stats":     {},
+		"grpo/eval":           {"grpo/rollout", "grpo/eval/stats"},
+		"grpo/eval/suite":     {"grpo/eval"},
+		"grpo/eval/report":    {"grpo/eval"},
 		"policy/...":          {},
 		"policy":              {"policy/...", "tools/...", "grpo"},
 		"policy/bench":        {"policy"},

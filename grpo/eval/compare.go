@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"toolgym/grpo/eval/stats"
 	"toolgym/tools"
 )
 
@@ -38,7 +39,7 @@ func Compare(first, second []Trial, source rand.Source) (Comparison, error) {
 	c := Comparison{Runs: [2]string{first[0].Run, second[0].Run}, Tasks: len(pairs)}
 	differences := make([]float64, len(pairs))
 	for i, p := range pairs {
-		a, b := p[0].rate(), p[1].rate()
+		a, b := p[0].Rate(), p[1].Rate()
 		c.Rates[0] += a
 		c.Rates[1] += b
 		differences[i] = b - a
@@ -46,33 +47,31 @@ func Compare(first, second []Trial, source rand.Source) (Comparison, error) {
 	}
 	n := float64(len(pairs))
 	c.Rates[0], c.Rates[1], c.Difference = c.Rates[0]/n, c.Rates[1]/n, c.Difference/n
-	c.Interval = BootstrapMean(differences, source)
+	c.Interval = stats.BootstrapMean(differences, source)
 	c.test(pairs, differences, single(one) && single(two), source)
 	c.judge(uncovered(one), uncovered(two))
 	return c, nil
 }
 
-func (c Count) rate() float64 { return float64(c.Passed) / float64(c.Scored) }
-
 // pair lists the counts of the tasks that both runs have scored.
-func pair(one, two []tally) [][2]Count {
-	other := make(map[string]Count, len(two))
+func pair(one, two []tally) [][2]stats.Count {
+	other := make(map[string]stats.Count, len(two))
 	for _, t := range two {
 		other[t.task] = t.Count
 	}
-	var pairs [][2]Count
+	var pairs [][2]stats.Count
 	for _, t := range one {
 		if o := other[t.task]; t.Scored > 0 && o.Scored > 0 {
-			pairs = append(pairs, [2]Count{t.Count, o})
+			pairs = append(pairs, [2]stats.Count{t.Count, o})
 		}
 	}
 	return pairs
 }
 
 // test picks the test by the number of trials a task, and fills in P.
-func (c *Comparison) test(pairs [][2]Count, differences []float64, single bool, source rand.Source) {
+func (c *Comparison) test(pairs [][2]stats.Count, differences []float64, single bool, source rand.Source) {
 	if !single {
-		c.Test, c.P = "sign_flip", SignFlip(differences, source)
+		c.Test, c.P = "sign_flip", stats.SignFlip(differences, source)
 		return
 	}
 	lost, won := 0, 0
@@ -84,7 +83,7 @@ func (c *Comparison) test(pairs [][2]Count, differences []float64, single bool, 
 			won++
 		}
 	}
-	c.Test, c.P = "mcnemar", McNemar(lost, won)
+	c.Test, c.P = "mcnemar", stats.McNemar(lost, won)
 }
 
 // uncovered reports whether too few trials were scored for a headline.

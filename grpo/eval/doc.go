@@ -12,16 +12,16 @@
 // but a reason.
 //
 // The success rate is passed trials over scored trials. Its interval is
-// [Wilson] with one trial a task and [Bootstrap] with several, which draws
-// whole tasks, since trials of one task are not independent. [PassAt] and
-// [PassAll] say what k trials are good for: at least one success, or all.
+// [stats.Wilson] with one trial a task and [stats.Bootstrap] with several, which draws
+// whole tasks, since trials of one task are not independent. [stats.PassAt] and
+// [stats.PassAll] say what k trials are good for: at least one success, or all.
 //
 // # Comparing two runs
 //
 // [Compare] pairs two runs task by task on the tasks that both have scored: an
-// exact [McNemar] test with one trial a task, a [SignFlip] permutation test
+// exact [stats.McNemar] test with one trial a task, a [stats.SignFlip] permutation test
 // with several, the bootstrap interval of the difference, and one plain
-// sentence. Where several comparisons are read together, [Holm] adjusts them.
+// sentence. Where several comparisons are read together, [stats.Holm] adjusts them.
 //
 // All of it is pure: the same trials and the same seed give the same bytes.
 package eval

@@ -3,6 +3,8 @@ package eval
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"toolgym/grpo/eval/stats"
 )
 
 // leastCoverage is the share of trials, in percent, that must have been scored
@@ -68,7 +70,7 @@ func Summarize(trials []Trial, source rand.Source) Summary {
 	}
 	s.sort(list)
 	s.headline(list, source)
-	s.PassAt, s.PassAll = curves(counts(list, false))
+	s.PassAt, s.PassAll = stats.Curves(counts(list, false))
 	s.means(trials)
 	return s
 }
@@ -140,16 +142,12 @@ func (s *Summary) headline(list []tally, source rand.Source) {
 }
 
 // interval is Wilson's with one trial a task, and the bootstrap's with several.
-func interval(tasks []Count, single bool, source rand.Source) [2]float64 {
+func interval(tasks []stats.Count, single bool, source rand.Source) [2]float64 {
 	if !single {
-		return Bootstrap(tasks, source)
+		return stats.Bootstrap(tasks, source)
 	}
-	var sum Count
-	for _, t := range tasks {
-		sum.Passed += t.Passed
-		sum.Scored += t.Scored
-	}
-	return Wilson(sum.Passed, sum.Scored)
+	sum := stats.Sum(tasks)
+	return stats.Wilson(sum.Passed, sum.Scored)
 }
 
 // means averages what the scored trials have, each criterion over the trials

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toolgym/grpo/eval"
+	"toolgym/grpo/eval/stats"
 )
 
 // run makes trials from one line a task: a letter a trial, P passed, F failed,
@@ -105,7 +106,7 @@ func TestSummaryWithholdsTheHeadline(t *testing.T) {
 
 func TestSummaryUsesWilsonForOneTrialATask(t *testing.T) {
 	got := summarize(run("r", "P", "F", "P", "P"))
-	if want := eval.Wilson(3, 4); *got.Interval != want {
+	if want := stats.Wilson(3, 4); *got.Interval != want {
 		t.Errorf("got %v, want %v", *got.Interval, want)
 	}
 }

@@ -3,6 +3,8 @@ package eval
 import (
 	"slices"
 	"time"
+
+	"toolgym/grpo/eval/stats"
 )
 
 // A Failure is a reason that is not the model's why a trial can't be graded.
@@ -50,7 +52,7 @@ func (t Trial) scored() bool { return t.Failure == nil }
 type tally struct {
 	task   string
 	trials int
-	Count
+	stats.Count
 }
 
 // tallies counts trials by task, in the order of the tasks' first trials.
@@ -77,8 +79,8 @@ func tallies(trials []Trial) []tally {
 
 // counts are the tallies as the intervals take them. With worst, every trial
 // counts as scored.
-func counts(list []tally, worst bool) []Count {
-	out := make([]Count, len(list))
+func counts(list []tally, worst bool) []stats.Count {
+	out := make([]stats.Count, len(list))
 	for i, t := range list {
 		out[i] = t.Count
 		if worst {

@@ -1,4 +1,4 @@
-package eval
+package stats
 
 import (
 	"math"
@@ -49,25 +49,28 @@ func Bootstrap(tasks []Count, source rand.Source) [2]float64 {
 		return [2]float64{0, 1}
 	}
 	if !slices.ContainsFunc(tasks, func(t Count) bool { return t.Passed*tasks[0].Scored != tasks[0].Passed*t.Scored }) {
-		return wilson(share(tasks), float64(len(tasks)))
+		return wilson(Sum(tasks).Rate(), float64(len(tasks)))
 	}
 	drawn := make([]Count, len(tasks))
 	return resample(source, func(r *rand.Rand) float64 {
 		for i := range drawn {
 			drawn[i] = tasks[r.IntN(len(tasks))]
 		}
-		return share(drawn)
+		return Sum(drawn).Rate()
 	})
 }
 
-// share is Σ passed / Σ scored.
-func share(tasks []Count) float64 {
+// Rate is Passed / Scored.
+func (c Count) Rate() float64 { return float64(c.Passed) / float64(c.Scored) }
+
+// Sum adds the counts of several tasks.
+func Sum(tasks []Count) Count {
 	var sum Count
 	for _, t := range tasks {
 		sum.Passed += t.Passed
 		sum.Scored += t.Scored
 	}
-	return float64(sum.Passed) / float64(sum.Scored)
+	return sum
 }
 
 // BootstrapMean is the 95 % percentile interval of the mean of paired

@@ -1,4 +1,4 @@
-package eval_test
+package stats_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toolgym/grpo/eval"
+	"toolgym/grpo/eval/stats"
 )
 
 // byHand counts, over all subsets of k trials of n of which the first c passed,
@@ -34,10 +34,10 @@ func TestPassAgreesWithCountingSubsets(t *testing.T) {
 		for c := 0; c <= n; c++ {
 			for k := 1; k <= n; k++ {
 				some, all := byHand(n, c, k)
-				if got := eval.PassAt(n, c, k); math.Abs(got-some) > 1e-12 {
+				if got := stats.PassAt(n, c, k); math.Abs(got-some) > 1e-12 {
 					t.Errorf("pass@%d with %d of %d: got %v, want %v", k, c, n, got, some)
 				}
-				if got := eval.PassAll(n, c, k); math.Abs(got-all) > 1e-12 {
+				if got := stats.PassAll(n, c, k); math.Abs(got-all) > 1e-12 {
 					t.Errorf("pass^%d with %d of %d: got %v, want %v", k, c, n, got, all)
 				}
 			}
@@ -48,10 +48,10 @@ func TestPassAgreesWithCountingSubsets(t *testing.T) {
 // C(190,100)/C(200,100) = 100·99·…·91 / (200·199·…·191), by exact fractions.
 func TestPassOfManyTrialsDoesNotOverflow(t *testing.T) {
 	const want = 0.0007710260627178503
-	if got := eval.PassAt(200, 10, 100); math.Abs(got-(1-want)) > 1e-12 {
+	if got := stats.PassAt(200, 10, 100); math.Abs(got-(1-want)) > 1e-12 {
 		t.Errorf("pass@100 with 10 of 200: got %v", got)
 	}
-	if got := eval.PassAll(200, 190, 100); math.Abs(got-want) > 1e-12 {
+	if got := stats.PassAll(200, 190, 100); math.Abs(got-want) > 1e-12 {
 		t.Errorf("pass^100 with 190 of 200: got %v, want %v", got, want)
 	}
 }
@@ -61,10 +61,10 @@ func TestPassGrowsAndShrinksWithK(t *testing.T) {
 		n := rapid.IntRange(2, 300).Draw(t, "n")
 		c := rapid.IntRange(0, n).Draw(t, "c")
 		k := rapid.IntRange(1, n-1).Draw(t, "k")
-		if eval.PassAt(n, c, k) > eval.PassAt(n, c, k+1)+1e-12 || eval.PassAll(n, c, k) < eval.PassAll(n, c, k+1)-1e-12 {
+		if stats.PassAt(n, c, k) > stats.PassAt(n, c, k+1)+1e-12 || stats.PassAll(n, c, k) < stats.PassAll(n, c, k+1)-1e-12 {
 			t.Fatalf("n=%d c=%d k=%d", n, c, k)
 		}
-		if one := float64(c) / float64(n); math.Abs(eval.PassAt(n, c, 1)-one) > 1e-12 || math.Abs(eval.PassAll(n, c, 1)-one) > 1e-12 {
+		if one := float64(c) / float64(n); math.Abs(stats.PassAt(n, c, 1)-one) > 1e-12 || math.Abs(stats.PassAll(n, c, 1)-one) > 1e-12 {
 			t.Fatalf("k=1 is not the rate of %d of %d", c, n)
 		}
 	})

@@ -1,4 +1,4 @@
-package eval_test
+package stats_test
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"toolgym/grpo/eval"
+	"toolgym/grpo/eval/stats"
 )
 
 // The values are sums of binomial coefficients over 2^n in exact fractions:
@@ -33,10 +33,10 @@ func TestMcNemar(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := eval.McNemar(test.b, test.c); math.Abs(got-test.want) > 1e-9 {
+			if got := stats.McNemar(test.b, test.c); math.Abs(got-test.want) > 1e-9 {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
-			if eval.McNemar(test.b, test.c) != eval.McNemar(test.c, test.b) {
+			if stats.McNemar(test.b, test.c) != stats.McNemar(test.c, test.b) {
 				t.Error("not symmetric")
 			}
 		})
@@ -48,17 +48,17 @@ func TestMcNemar(t *testing.T) {
 // of Experiments", section 21).
 func TestSignFlipIsFishersTestOfDarwinsMaize(t *testing.T) {
 	maize := []float64{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48}
-	if got, want := eval.SignFlip(maize, nil), 1726.0/32768; got != want {
+	if got, want := stats.SignFlip(maize, nil), 1726.0/32768; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	padded := append(slices.Clone(maize), 0, 0, 0)
-	if eval.SignFlip(padded, nil) != eval.SignFlip(maize, nil) {
+	if stats.SignFlip(padded, nil) != stats.SignFlip(maize, nil) {
 		t.Error("differences of zero changed the exact test")
 	}
 }
 
 func TestSignFlipOfNothing(t *testing.T) {
-	if got := eval.SignFlip([]float64{0, 0, 0}, nil); got != 1 {
+	if got := stats.SignFlip([]float64{0, 0, 0}, nil); got != 1 {
 		t.Errorf("got %v, want 1", got)
 	}
 }
@@ -73,11 +73,11 @@ func TestSignFlipAgreesWithMcNemar(t *testing.T) {
 	}{{"exact", 3, 11, 1e-12}, {"drawn", 20, 35, 0.008}, {"drawn in two chunks", 40, 60, 0.008}} {
 		t.Run(test.name, func(t *testing.T) {
 			d := append(slices.Repeat([]float64{-1}, test.b), slices.Repeat([]float64{1}, test.c)...)
-			got, want := eval.SignFlip(d, rand.NewPCG(3, 4)), eval.McNemar(test.b, test.c)
+			got, want := stats.SignFlip(d, rand.NewPCG(3, 4)), stats.McNemar(test.b, test.c)
 			if math.Abs(got-want) > test.tolerance {
 				t.Errorf("got %v, McNemar says %v", got, want)
 			}
-			if again := eval.SignFlip(d, rand.NewPCG(3, 4)); again != got {
+			if again := stats.SignFlip(d, rand.NewPCG(3, 4)); again != got {
 				t.Errorf("the same seed gave %v and %v", got, again)
 			}
 		})
@@ -91,7 +91,7 @@ func TestSignFlipIsNeverZeroAndKnowsNoDirection(t *testing.T) {
 		for i := range turned {
 			turned[i] = -d[i]
 		}
-		p, q := eval.SignFlip(d, rand.NewPCG(1, 1)), eval.SignFlip(turned, rand.NewPCG(1, 1))
+		p, q := stats.SignFlip(d, rand.NewPCG(1, 1)), stats.SignFlip(turned, rand.NewPCG(1, 1))
 		if p <= 0 || p > 1 || math.Abs(p-q) > 1e-12 {
 			t.Fatalf("p = %v, turned round %v", p, q)
 		}
@@ -113,7 +113,7 @@ func TestHolm(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, eval.Holm(test.p), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+			if diff := cmp.Diff(test.want, stats.Holm(test.p), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -123,7 +123,7 @@ func TestHolm(t *testing.T) {
 func TestHolmOnlyRaisesAndKeepsTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 12).Draw(t, "p")
-		adjusted := eval.Holm(p)
+		adjusted := stats.Holm(p)
 		for i := range p {
 			if adjusted[i] < p[i] || adjusted[i] > 1 {
 				t.Fatalf("%v became %v", p, adjusted)

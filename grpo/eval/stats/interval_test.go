@@ -1,4 +1,4 @@
-package eval_test
+package stats_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toolgym/grpo/eval"
+	"toolgym/grpo/eval/stats"
 )
 
 // near reports whether two intervals differ by at most tolerance at each end.
@@ -32,7 +32,7 @@ func TestWilson(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := eval.Wilson(test.passed, test.n); !near(got, test.want, 5e-5) {
+			if got := stats.Wilson(test.passed, test.n); !near(got, test.want, 5e-5) {
 				t.Errorf("got %.4f, want %.4f", got, test.want)
 			}
 		})
@@ -43,7 +43,7 @@ func TestWilsonIsSymmetricAndHasWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 1000).Draw(t, "n")
 		passed := rapid.IntRange(0, n).Draw(t, "passed")
-		got, mirrored := eval.Wilson(passed, n), eval.Wilson(n-passed, n)
+		got, mirrored := stats.Wilson(passed, n), stats.Wilson(n-passed, n)
 		p := float64(passed) / float64(n)
 		if got[0] < 0 || got[1] > 1 || got[0] >= got[1] || p < got[0] || p > got[1] {
 			t.Fatalf("%v for %d of %d", got, passed, n)
@@ -55,8 +55,8 @@ func TestWilsonIsSymmetricAndHasWidth(t *testing.T) {
 }
 
 // tasks makes counts with one trial each, the first passed ones passing.
-func tasks(passed, n int) []eval.Count {
-	counts := make([]eval.Count, n)
+func tasks(passed, n int) []stats.Count {
+	counts := make([]stats.Count, n)
 	for i := range counts {
 		counts[i].Scored = 1
 		if i < passed {
@@ -74,23 +74,23 @@ func tasks(passed, n int) []eval.Count {
 func TestBootstrapIsTheBinomialWithOneTrialATask(t *testing.T) {
 	tests := []struct {
 		name  string
-		tasks []eval.Count
+		tasks []stats.Count
 		want  [2]float64
 	}{
 		{"6 of 20", tasks(6, 20), [2]float64{0.10, 0.50}},
 		{"1 of 2", tasks(1, 2), [2]float64{0, 1}},
-		{"clusters of 4 are drawn whole", []eval.Count{{4, 4}, {0, 4}}, [2]float64{0, 1}},
+		{"clusters of 4 are drawn whole", []stats.Count{{4, 4}, {0, 4}}, [2]float64{0, 1}},
 		{"all passed: Wilson", tasks(20, 20), [2]float64{0.8389, 1}},
-		{"none passed, 3 trials each: Wilson over tasks", []eval.Count{{0, 3}, {0, 3}, {0, 2}}, [2]float64{0, 0.5615}},
-		{"nothing scored", []eval.Count{{0, 0}}, [2]float64{0, 1}},
+		{"none passed, 3 trials each: Wilson over tasks", []stats.Count{{0, 3}, {0, 3}, {0, 2}}, [2]float64{0, 0.5615}},
+		{"nothing scored", []stats.Count{{0, 0}}, [2]float64{0, 1}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := eval.Bootstrap(test.tasks, rand.NewPCG(1, 2))
+			got := stats.Bootstrap(test.tasks, rand.NewPCG(1, 2))
 			if !near(got, test.want, 1e-4) {
 				t.Errorf("got %.4f, want %.4f", got, test.want)
 			}
-			if again := eval.Bootstrap(test.tasks, rand.NewPCG(1, 2)); again != got {
+			if again := stats.Bootstrap(test.tasks, rand.NewPCG(1, 2)); again != got {
 				t.Errorf("the same seed gave %v and %v", got, again)
 			}
 		})
@@ -99,16 +99,16 @@ func TestBootstrapIsTheBinomialWithOneTrialATask(t *testing.T) {
 
 func TestBootstrapHoldsTheShareAndHasWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var sum eval.Count
-		counts := make([]eval.Count, rapid.IntRange(1, 12).Draw(t, "tasks"))
+		var sum stats.Count
+		counts := make([]stats.Count, rapid.IntRange(1, 12).Draw(t, "tasks"))
 		for i := range counts {
 			scored := rapid.IntRange(1, 5).Draw(t, "scored")
-			counts[i] = eval.Count{Passed: rapid.IntRange(0, scored).Draw(t, "passed"), Scored: scored}
+			counts[i] = stats.Count{Passed: rapid.IntRange(0, scored).Draw(t, "passed"), Scored: scored}
 			sum.Passed += counts[i].Passed
 			sum.Scored += counts[i].Scored
 		}
 		share := float64(sum.Passed) / float64(sum.Scored)
-		got := eval.Bootstrap(counts, rand.NewPCG(1, 2))
+		got := stats.Bootstrap(counts, rand.NewPCG(1, 2))
 		if got[0] < 0 || got[1] > 1 || got[0] >= got[1] || share < got[0]-1e-9 || share > got[1]+1e-9 {
 			t.Fatalf("interval %v of share %v", got, share)
 		}
@@ -128,7 +128,7 @@ func TestBootstrapMeanAgreesWithTheNormalApproximation(t *testing.T) {
 		}
 	}
 	mean, half := 0.2, 1.96*math.Sqrt((160.0/400-0.04)/400)
-	got := eval.BootstrapMean(differences, rand.NewPCG(7, 7))
+	got := stats.BootstrapMean(differences, rand.NewPCG(7, 7))
 	if !near(got, [2]float64{mean - half, mean + half}, 0.004) {
 		t.Errorf("got %v, want about %v to %v", got, mean-half, mean+half)
 	}
@@ -152,12 +152,12 @@ func TestBootstrapMeanOfEqualDifferencesHasWidth(t *testing.T) {
 			for i := range differences {
 				differences[i] = test.value
 			}
-			if got := eval.BootstrapMean(differences, rand.NewPCG(1, 1)); !near(got, test.want, 1e-4) {
+			if got := stats.BootstrapMean(differences, rand.NewPCG(1, 1)); !near(got, test.want, 1e-4) {
 				t.Errorf("got %.4f, want %.4f", got, test.want)
 			}
 		})
 	}
-	if got := eval.BootstrapMean(nil, rand.NewPCG(1, 1)); got != [2]float64{-1, 1} {
+	if got := stats.BootstrapMean(nil, rand.NewPCG(1, 1)); got != [2]float64{-1, 1} {
 		t.Errorf("without tasks: %v", got)
 	}
 }

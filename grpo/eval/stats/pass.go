@@ -1,4 +1,4 @@
-package eval
+package stats
 
 // PassAt is pass@k: the probability that at least one of k trials, drawn
 // without replacement from the n of a task, is one of the c that passed.
@@ -17,7 +17,7 @@ func PassAll(n, c, k int) float64 { return choose(n, c, k) }
 // choose is C(c, k)/C(n, k) as a product of k factors, without a factorial.
 func choose(n, c, k int) float64 {
 	if c < 0 || c > n || k < 1 || k > n {
-		panic("eval: want 0 ≤ c ≤ n and 1 ≤ k ≤ n")
+		panic("stats: want 0 ≤ c ≤ n and 1 ≤ k ≤ n")
 	}
 	if c < k {
 		return 0
@@ -29,9 +29,9 @@ func choose(n, c, k int) float64 {
 	return p
 }
 
-// curves averages pass@k and pass^k over tasks, for k from 1 to the fewest
+// Curves averages pass@k and pass^k over tasks, for k from 1 to the fewest
 // scored trials of a task. Tasks without a scored trial take no part.
-func curves(tasks []Count) (passAt, passAll []float64) {
+func Curves(tasks []Count) (passAt, passAll []float64) {
 	most, n := 0, 0.0
 	for _, t := range tasks {
 		if t.Scored > 0 && (most == 0 || t.Scored < most) {
