@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"toolgym/grpo"
 	"toolgym/grpo/eval/stats"
 )
 
@@ -83,9 +84,9 @@ func (s *Summary) count(t Trial) {
 	switch {
 	case t.scored():
 		s.countScored(t)
-	case t.Failure.Kind == Serving:
+	case t.Failure.Kind == grpo.FailureServing:
 		s.ServingLost++
-	case t.Failure.Kind == Harness:
+	case t.Failure.Kind == grpo.FailureHarness:
 		s.HarnessExcluded++
 	default:
 		s.InfrastructureExcluded++
@@ -94,9 +95,9 @@ func (s *Summary) count(t Trial) {
 
 func (s *Summary) countScored(t Trial) {
 	s.Scored++
-	s.Tiers[t.Tier]++
+	s.Tiers[string(t.Tier)]++
 	for _, d := range t.Defects {
-		s.Defects[d]++
+		s.Defects[string(d)]++
 	}
 	if t.FinishReason == "length" {
 		s.Truncated++
@@ -159,15 +160,17 @@ func (s *Summary) means(trials []Trial) {
 			continue
 		}
 		s.Turns += float64(t.Turns) / float64(s.Scored)
-		s.Calls += float64(t.Calls) / float64(s.Scored)
+		s.Calls += float64(calls(t)) / float64(s.Scored)
 		s.OutputLength += float64(t.OutputTokens) / float64(s.Scored)
 		if t.Reward != nil {
 			reward += *t.Reward
 			have["reward"]++
 		}
-		for name, value := range t.Criteria {
-			sums[name] += value
-			have["criteria/"+name]++
+		for _, c := range t.Criteria {
+			if c.Error == "" {
+				sums[c.Name] += c.Value
+				have["criteria/"+c.Name]++
+			}
 		}
 	}
 	for name, sum := range sums {
@@ -180,4 +183,15 @@ func (s *Summary) means(trials []Trial) {
 	if s.Seconds > 0 {
 		s.TokensPerSecond = float64(s.OutputTokens) / s.Seconds
 	}
+}
+
+// calls counts the attempts that are calls.
+func calls(t Trial) int {
+	n := 0
+	for i := range t.Calls {
+		if t.Calls[i].Counts() {
+			n++
+		}
+	}
+	return n
 }

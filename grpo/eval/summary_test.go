@@ -12,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"toolgym/grpo"
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/stats"
+	"toolgym/grpo/parse"
 )
 
 // run makes trials from one line a task: a letter a trial, P passed, F failed,
@@ -22,22 +24,23 @@ func run(name string, lines ...string) []eval.Trial {
 	var trials []eval.Trial
 	for i, line := range lines {
 		for k, letter := range line {
-			t := eval.Trial{Run: name, Model: "m", Task: fmt.Sprintf("arithmetic/0/%d", i), Trial: k, Tier: "strict",
-				Turns: 2, Calls: 1, PromptTokens: 100, OutputTokens: 10, Duration: time.Second / 2}
-			if kind, ok := map[rune]string{'s': eval.Serving, 'h': eval.Harness, 'i': eval.Infrastructure}[letter]; ok {
-				t.Failure, t.Tier = &eval.Failure{Kind: kind, Reason: "by script"}, ""
+			t := eval.Trial{Run: name, Model: "m", Task: fmt.Sprintf("arithmetic/0/%d", i), Trial: k,
+				Turns: 2, PromptTokens: 100, OutputTokens: 10, Duration: time.Second / 2}
+			t.Tier, t.Calls = parse.Strict, []grpo.Call{{Attempt: parse.Attempt{Tier: parse.Strict}}}
+			if kind, ok := map[rune]string{'s': grpo.FailureServing, 'h': grpo.FailureHarness, 'i': grpo.FailureInfrastructure}[letter]; ok {
+				t.Failure, t.Tier, t.Calls = &grpo.Failure{Kind: kind, Reason: "by script"}, "", nil
 				trials = append(trials, t)
 				continue
 			}
 			t.Success = letter == 'P'
 			if letter == 'T' {
-				t.FinishReason, t.Tier, t.Defects = "length", "none", []string{"truncated"}
+				t.FinishReason, t.Tier, t.Defects = "length", parse.None, []parse.Defect{"truncated"}
 			}
 			reward, completion := 2.45, 0.0
 			if t.Success {
 				reward, completion = 5.45, 1
 			}
-			t.Reward, t.Criteria = &reward, map[string]float64{"completion": completion}
+			t.Reward, t.Criteria = &reward, grpo.Criteria{{Name: grpo.CriterionCompletion, Value: completion}, {Name: "own", Error: "no value"}}
 			trials = append(trials, t)
 		}
 	}

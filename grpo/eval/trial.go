@@ -4,20 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"toolgym/grpo"
 	"toolgym/grpo/eval/stats"
-)
-
-// A Failure is a reason that is not the model's why a trial can't be graded.
-type Failure struct {
-	Kind   string `json:"kind"` // serving, harness or infrastructure
-	Reason string `json:"reason"`
-}
-
-// The kinds of a Failure.
-const (
-	Serving        = "serving"
-	Harness        = "harness"
-	Infrastructure = "infrastructure"
 )
 
 // A Trial is one attempt of a model at one task, graded.
@@ -30,19 +18,13 @@ type Trial struct {
 	Level string `json:"level"`
 	Trial int    `json:"trial"` // from 0
 
-	Failure  *Failure           `json:"failure"` // null when it was scored
-	Success  bool               `json:"success"`
-	Reward   *float64           `json:"reward"` // null with a failure
-	Criteria map[string]float64 `json:"criteria"`
-	Tier     string             `json:"tier"`
-	Defects  []string           `json:"defects"`
+	grpo.Score
 
 	FinishReason string        `json:"finish_reason"` // "length" is a cut-off
 	Turns        int           `json:"turns"`
-	Calls        int           `json:"calls"`
 	PromptTokens int           `json:"prompt_tokens"`
 	OutputTokens int           `json:"output_tokens"`
-	Duration     time.Duration `json:"duration_ns"`
+	Duration     time.Duration `json:"duration_ns"` // of waiting for the model
 }
 
 // scored reports whether the trial says something about the model.

@@ -29,8 +29,8 @@ func sqlOn(t *testing.T, path string, statements ...string) *sql.DB {
 	return db
 }
 
-// written makes a store with one trial and returns its path.
-func written(t *testing.T) string {
+// spare makes a store with one trial and returns its path.
+func spare(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "toolgym.db")
 	s := open(t, path)
@@ -74,7 +74,7 @@ func TestOpenSaysWhatIsWrongWithTheFile(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			path := test.spoil(t, written(t))
+			path := test.spoil(t, spare(t))
 			s, err := store.Open(t.Context(), path)
 			if err == nil {
 				_ = s.Close()
@@ -95,7 +95,7 @@ func write(t *testing.T, path string, text []byte) {
 }
 
 func TestTheFileIsAppendOnly(t *testing.T) {
-	db := sqlOn(t, written(t))
+	db := sqlOn(t, spare(t))
 	for _, statement := range []string{`UPDATE trials SET seed = 1`, `UPDATE verdicts SET success = 0`} {
 		if _, err := db.Exec(statement); err == nil || !strings.Contains(err.Error(), "append-only") {
 			t.Errorf("%s: %v", statement, err)
@@ -105,7 +105,7 @@ func TestTheFileIsAppendOnly(t *testing.T) {
 
 // max_page_count makes SQLite report a full disk.
 func TestAFullDisk(t *testing.T) {
-	path := written(t)
+	path := spare(t)
 	s := open(t, path)
 	if err := s.Fill(t.Context()); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestAFullDisk(t *testing.T) {
 }
 
 func TestALockedFile(t *testing.T) {
-	path := written(t)
+	path := spare(t)
 	s := open(t, path)
 	if err := s.Hurry(t.Context()); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/grpo"
 	"toolgym/grpo/eval"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -54,7 +55,7 @@ func record(run string, i, trial int, kind string) eval.Record {
 		Template: "t", Started: time.Date(2026, 5, 4, 3, 2, 1, 5, time.UTC), Transcript: json.RawMessage(`{"messages":[12345678901234567890]}`)}
 	r.Trial = eval.Trial{Run: run, Model: "m", Route: "chat", Task: task(i), Trial: trial, PromptTokens: 5, OutputTokens: 3, Duration: time.Second}
 	if kind != "" {
-		r.Failure = &eval.Failure{Kind: kind, Reason: "by script"}
+		r.Failure = &grpo.Failure{Kind: kind, Reason: "by script"}
 		return r
 	}
 	reward := 5.35
@@ -76,6 +77,16 @@ func keep(t *testing.T, s *store.Store, records ...eval.Record) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// written is v as JSON: what is kept must give the same bytes again.
+func written(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // refused fails unless err is a caller's mistake of that code.
@@ -110,7 +121,7 @@ func TestRunsAndTrialsComeBackAsTheyWere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(records, got); diff != "" {
+	if diff := cmp.Diff(written(t, records), written(t, got)); diff != "" {
 		t.Error(diff)
 	}
 	if got, err := s.Records(t.Context(), "one", task(2)); err != nil || len(got) != 1 || got[0].Task != task(2) {
@@ -120,7 +131,7 @@ func TestRunsAndTrialsComeBackAsTheyWere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]eval.Trial{records[0].Trial, records[1].Trial, records[2].Trial}, trials); diff != "" {
+	if diff := cmp.Diff(written(t, []eval.Trial{records[0].Trial, records[1].Trial, records[2].Trial}), written(t, trials)); diff != "" {
 		t.Error(diff)
 	}
 }
