@@ -5,17 +5,44 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"toolgym/grpo"
 	"toolgym/grpo/rollout"
 	"toolgym/tools"
 )
 
-// A Baseline plays by an agent in place of a model. Each trial gets an agent of
-// its own, made from the trial's seed.
+// A Baseline plays by an agent in place of a model: what doing nothing is
+// worth, or guessing, or knowing the answer. Each trial gets an agent of its
+// own, made from the trial's seed.
 type Baseline struct {
-	New func(seed int) tools.Agent
+	Name string
+	New  func(seed int) tools.Agent
 }
 
 var _ Driver = Baseline{}
+
+// Trials plays every item a number of times and grades it as a model is
+// graded. Nothing is kept.
+func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *grpo.Scorer) ([]Trial, error) {
+	var list []Trial
+	for _, item := range items {
+		for k := range trials {
+			r := Record{Trial: Trial{Run: b.Name, Model: b.Name, Route: "agent", Task: item.Task.ID, Env: item.Task.Env, Level: item.Task.Level, Trial: k}}
+			transcript, err := b.Run(ctx, item.env(), item.Task, k)
+			if err != nil {
+				return nil, fmt.Errorf("playing the baseline %s: %w", b.Name, err)
+			}
+			score, err := item.grade(ctx, scorer, transcript)
+			if err != nil {
+				return nil, err
+			}
+			if err := r.fill(transcript, score); err != nil {
+				return nil, err
+			}
+			list = append(list, r.Trial)
+		}
+	}
+	return list, nil
+}
 
 // Run plays the task and writes down what the agent did as a model would have:
 // one call a message.

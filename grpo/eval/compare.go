@@ -25,6 +25,8 @@ type Comparison struct {
 	Significant bool       `json:"significant"` // p under 0.05, and both runs have coverage for a headline
 	Better      *string    `json:"better"`      // the run's name; null unless Significant
 	Sentence    string     `json:"sentence"`
+
+	uncovered string // a run of which too little was scored
 }
 
 // Compare pairs two runs task by task. Each shared task gives one difference,
@@ -49,8 +51,21 @@ func Compare(first, second []Trial, source rand.Source) (Comparison, error) {
 	c.Rates[0], c.Rates[1], c.Difference = c.Rates[0]/n, c.Rates[1]/n, c.Difference/n
 	c.Interval = stats.BootstrapMean(differences, source)
 	c.test(pairs, differences, single(one) && single(two), source)
-	c.judge(uncovered(one), uncovered(two))
+	switch {
+	case uncovered(two):
+		c.uncovered = c.Runs[1]
+	case uncovered(one):
+		c.uncovered = c.Runs[0]
+	}
+	c.judge()
 	return c, nil
+}
+
+// Adjust puts in a p-value that allows for other comparisons which are looked
+// at together with this one, and says again what the figures mean.
+func (c *Comparison) Adjust(p float64) {
+	c.P = p
+	c.judge()
 }
 
 // pair lists the counts of the tasks that both runs have scored.
@@ -97,7 +112,8 @@ func uncovered(list []tally) bool {
 }
 
 // judge says in words what the figures mean.
-func (c *Comparison) judge(firstUncovered, secondUncovered bool) {
+func (c *Comparison) judge() {
+	c.Significant, c.Better = false, nil
 	better, worse := 1, 0
 	if c.Difference < 0 {
 		better, worse = 0, 1
@@ -106,12 +122,8 @@ func (c *Comparison) judge(firstUncovered, secondUncovered bool) {
 		c.Runs[better], 100*c.Rates[better], c.Runs[worse], 100*c.Rates[worse], c.Tasks,
 		100*c.Difference, 100*c.Interval[0], 100*c.Interval[1], pValue(c.P))
 	switch {
-	case firstUncovered || secondUncovered:
-		name := c.Runs[0]
-		if secondUncovered {
-			name = c.Runs[1]
-		}
-		c.Sentence = fmt.Sprintf("No verdict: under %d %% of the trials of %s could be scored. %s.", leastCoverage, name, figures)
+	case c.uncovered != "":
+		c.Sentence = fmt.Sprintf("No verdict: under %d %% of the trials of %s could be scored. %s.", leastCoverage, c.uncovered, figures)
 	case c.P < alpha:
 		c.Significant, c.Better = true, &c.Runs[better]
 		c.Sentence = fmt.Sprintf("%s is better: %s.", c.Runs[better], figures)

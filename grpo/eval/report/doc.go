@@ -1,0 +1,22 @@
+// Package report says what an evaluation found, to people and to programs.
+//
+//	r, err := report.New(run, records, baselines, source)
+//	err = r.Write(w, report.HTML)
+//
+// A [Report] is derived from the records of a run, and from trials of agents
+// that it is compared with. One list of sections is rendered as [Text] for a
+// terminal, as [Markdown] and as one [HTML] file without any reference to the
+// network: figures are inline SVG that follows the page's light or dark
+// colours. [JSON] is the report's own fields, [CSV] has a line a trial, and
+// [JUnit] shows a run to a build server: a failure of the model is a failure
+// there, a trial that could not be graded is an error.
+//
+// A report shows the headline with its interval, the coverage and the worst
+// case; the criteria; each environment and level; pass@k and pass^k; the
+// baselines; how the model fails, with an example of each kind; what could not
+// be graded and why; the chat route against the raw one; tasks that never,
+// always or sometimes pass; tokens and speed; and how it was run, to the
+// model's digest, with the command that repeats it.
+//
+// The same records and the same seed give the same bytes.
+package report

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed page.html
+var pageHTML string
+
+// shown is a section as the page's template takes it.
+type shown struct {
+	Title, Code string
+	Lines       []string
+	Tables      []shownTable
+	Figure      template.HTML // our own drawing, never a model's text
+	Caption     string
+}
+
+type shownTable struct {
+	Heading []string
+	Rows    [][]string
+}
+
+// writeHTML writes one file that needs nothing else.
+func (r Report) writeHTML(w io.Writer) error {
+	page, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return fmt.Errorf("reading the page's template: %w", err)
+	}
+	var sections []shown
+	for _, s := range r.sections() {
+		one := shown{Title: s.title, Code: s.code, Lines: s.lines}
+		for _, t := range s.tables {
+			one.Tables = append(one.Tables, shownTable{t.heading, t.rows})
+		}
+		if s.figure != nil {
+			f, err := s.figure()
+			if err != nil {
+				return err
+			}
+			one.Figure, one.Caption = template.HTML(f.svg), f.caption
+		}
+		sections = append(sections, one)
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, map[string]any{"Run": r.Run.Name, "Sections": sections}); err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return send(w, b.Bytes())
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"toolgym/tools"
+)
+
+// A Format is a way to write a report.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"
+	Markdown Format = "md"
+	HTML     Format = "html"
+	JSON     Format = "json"
+	CSV      Format = "csv"
+	JUnit    Format = "junit"
+)
+
+// Write writes the report. An unknown format is an [*tools.Error].
+func (r Report) Write(w io.Writer, format Format) error {
+	switch format {
+	case Text:
+		return r.writeText(w)
+	case Markdown:
+		return r.writeMarkdown(w)
+	case HTML:
+		return r.writeHTML(w)
+	case JSON:
+		return r.writeJSON(w)
+	case CSV:
+		return r.writeCSV(w)
+	case JUnit:
+		return r.writeJUnit(w)
+	}
+	return &tools.Error{Code: tools.Invalid, Where: "format", Message: fmt.Sprintf("unknown format %q", format), Want: "text, md, html, json, csv or junit"}
+}
+
+func (r Report) writeJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("writing the report as JSON: %w", err)
+	}
+	return nil
+}
