@@ -36,6 +36,7 @@ func (r Report) forest() (figure, error) {
 		points.XErrors = append(points.XErrors, struct{ Low, High float64 }{100 * (*s.Success - s.Interval[0]), 100 * (s.Interval[1] - *s.Success)})
 	}
 	p.NominalY(names...)
+	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
 	if len(points.XYs) > 0 {
 		bars, err := plotter.NewXErrorBars(points)
 		if err != nil {
@@ -64,7 +65,6 @@ func (r Report) passCurves() (figure, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = "k", "%"
 	p.Y.Min, p.Y.Max = 0, 100
-	p.Legend.Top = true
 	for _, curve := range []struct {
 		name   string
 		values []float64
@@ -81,11 +81,10 @@ func (r Report) passCurves() (figure, error) {
 		}
 		line.Color, line.Width, line.Dashes = curve.color, vg.Points(2), curve.dashes
 		p.Add(line)
-		p.Legend.Add(curve.name, line)
 	}
 	p.X.Tick.Marker = wholeTicks(len(r.Summary.PassAt))
 	svg, err := render(p, 420, 240)
-	return figure{svg, "Chance that at least one of k trials passes (pass@k), and that all do (pass^k)."}, err
+	return figure{svg, "Solid: the chance that at least one of k trials passes (pass@k). Dashed: that all of them do (pass^k)."}, err
 }
 
 // wholeTicks marks whole numbers, at most about ten of them.
@@ -99,7 +98,7 @@ func wholeTicks(n int) plot.ConstantTicks {
 }
 
 // render draws without a background, in the page's own colour of text and in
-// its width.
+// its width. The fonts are those whose measures the drawing was made with.
 func render(p *plot.Plot, width, height vg.Length) (string, error) {
 	p.BackgroundColor = color.Transparent
 	canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
@@ -111,6 +110,6 @@ func render(p *plot.Plot, width, height vg.Length) (string, error) {
 	text := b.String()
 	text = text[strings.Index(text, "<svg"):]
 	text = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`).ReplaceAllString(text, `<svg role="img"`)
-	text = regexp.MustCompile(`font-family:[^;"]*`).ReplaceAllString(text, "font-family:inherit")
+	text = regexp.MustCompile(`font-family:[^;"]*`).ReplaceAllString(text, "font-family:'Liberation Sans',Arial,Helvetica,sans-serif")
 	return strings.ReplaceAll(text, "#000000", "currentColor"), nil
 }

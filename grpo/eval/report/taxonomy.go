@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
@@ -109,9 +110,16 @@ func said(r eval.Record) string {
 	return ""
 }
 
-// clip keeps the beginning of a text that is too long.
+// clip puts a text on one line, keeps the beginning of one that is too long,
+// and takes away what a terminal would obey.
 func clip(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
