@@ -18,6 +18,7 @@ type Matcher struct {
 	OneOf     []json.RawMessage `json:"one_of,omitempty"`    // further right values beside the call's own
 	Casefold  bool              `json:"casefold,omitempty"`  // strings by Unicode's simple folding
 	Set       bool              `json:"set,omitempty"`       // arrays without regard to order and repetition
+	Optional  bool              `json:"optional,omitempty"`  // its absence is right as well
 }
 
 // maxMembers bounds the arrays that are compared as sets.

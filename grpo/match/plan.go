@@ -199,6 +199,9 @@ func (c *call) right(a *argument, m *Made) bool {
 	if !present {
 		have, present = c.optional[a.name]
 	}
+	if !present && a.matcher.Optional {
+		return true
+	}
 	if a.matcher.Any {
 		return present || len(a.values) == 0
 	}
