@@ -1,0 +1,70 @@
+package suite
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"toolgym/grpo/eval"
+	"toolgym/tools"
+)
+
+// A Choice says which tasks of environments are played.
+type Choice struct {
+	Envs   []string // none: arithmetic
+	Levels []string // none: 0, 1 and 2, as far as the environment has them
+	Rules  string   // empty: each environment's default
+	N      int      // tasks of each level
+	Seed   uint64   // of the first task of each level
+}
+
+// Generate makes the tasks of a choice, environment by environment and level
+// by level. A name that does not exist is an [*tools.Error].
+func Generate(specs tools.Specs, c Choice) ([]eval.Item, error) {
+	if c.N < 1 || uint64(c.N-1) > math.MaxUint64-c.Seed {
+		return nil, &tools.Error{Code: tools.Invalid, Where: "-n", Message: fmt.Sprintf("%d tasks of each level from seed %d", c.N, c.Seed), Want: "at least 1, and seeds within 64 bits"}
+	}
+	if len(c.Envs) == 0 {
+		c.Envs = []string{"arithmetic"}
+	}
+	var items []eval.Item
+	for _, name := range unique(c.Envs) {
+		spec, err := specs.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, level := range c.levels(spec) {
+			for k := range c.N {
+				task, err := spec.Task(c.Rules, level, c.Seed+uint64(k))
+				if err != nil {
+					return nil, fmt.Errorf("making tasks of %s: %w", name, err)
+				}
+				items = append(items, eval.EnvItem(spec, task))
+			}
+		}
+	}
+	return items, nil
+}
+
+func (c Choice) levels(spec tools.Spec) []string {
+	if len(c.Levels) > 0 {
+		return unique(c.Levels)
+	}
+	first := slices.DeleteFunc([]string{"0", "1", "2"}, func(l string) bool { return !slices.Contains(spec.Levels, l) })
+	if len(first) == 0 {
+		return spec.Levels
+	}
+	return first
+}
+
+// unique drops what stands twice and keeps the order.
+func unique(names []string) []string {
+	var list []string
+	for _, name := range names {
+		if name = strings.TrimSpace(name); !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}

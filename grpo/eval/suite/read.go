@@ -1,0 +1,141 @@
+package suite
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"toolgym/grpo/eval"
+	"toolgym/grpo/match"
+	"toolgym/tools"
+)
+
+// longestLine bounds a line of a file, in bytes.
+const longestLine = 4 << 20
+
+// A Problem is a line that can not be used.
+type Problem struct {
+	Line int   `json:"line"` // from 1
+	Err  error `json:"-"`
+}
+
+// Error says where and what.
+func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Err) }
+
+// Unwrap is the mistake itself.
+func (p Problem) Unwrap() error { return p.Err }
+
+// Read reads the questions of a file. The name is the environment of its tasks
+// in ids and reports. Lines that can not be used are listed and left out; the
+// error is the reader's.
+func Read(r io.Reader, name string) ([]eval.Item, []Problem, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	var (
+		items    []eval.Item
+		problems []Problem
+		seen     = map[string]int{}
+		n        int
+	)
+	for lines.Scan() {
+		n++
+		text := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+		if len(text) == 0 {
+			continue
+		}
+		item, err := readLine(text, name)
+		if err == nil && seen[item.Task.ID] > 0 {
+			err = refuse("/id", "each id once", "the id of line %d stands here again", seen[item.Task.ID])
+		}
+		if err != nil {
+			problems = append(problems, Problem{n, err})
+			continue
+		}
+		seen[item.Task.ID] = n
+		items = append(items, item)
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return items, append(problems, Problem{n + 1, refuse("", fmt.Sprintf("at most %d bytes", longestLine), "the line is too long; the rest of the file was not read")}), nil
+	}
+	if err := lines.Err(); err != nil {
+		return items, problems, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return items, problems, nil
+}
+
+// line is a question as it stands in the file.
+type line struct {
+	ID          string                                   `json:"id"`
+	Level       string                                   `json:"level"`
+	Question    question                                 `json:"question"`
+	Function    functions                                `json:"function"`
+	GroundTruth *[]map[string]map[string]json.RawMessage `json:"ground_truth"`
+	Expected    *match.Expected                          `json:"expected"`
+}
+
+func readLine(text []byte, name string) (eval.Item, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	var l line
+	if err := decoder.Decode(&l); err != nil {
+		return eval.Item{}, asMistake(err)
+	}
+	if decoder.More() {
+		return eval.Item{}, refuse("", "one object a line", "something follows the object")
+	}
+	switch {
+	case l.ID == "":
+		return eval.Item{}, refuse("/id", "a name", "the question has none")
+	case len(l.Question) == 0:
+		return eval.Item{}, refuse("/question", "a text or messages", "nothing is asked")
+	case (l.GroundTruth == nil) == (l.Expected == nil):
+		return eval.Item{}, refuse("/ground_truth", "either ground_truth or expected", "%s", both(l.Expected != nil))
+	}
+	expected := l.Expected
+	if expected == nil {
+		var err error
+		if expected, err = groundTruth(*l.GroundTruth); err != nil {
+			return eval.Item{}, err
+		}
+	}
+	task := tools.Task{ID: name + "/" + l.ID, Env: name, Level: l.level(), Prompt: l.Question}
+	return eval.Ask(task, tools.Set(l.Function), *expected)
+}
+
+func both(yes bool) string {
+	if yes {
+		return "both are given"
+	}
+	return "nothing says what is right"
+}
+
+// numbered is an id that ends in a number, as the leaderboard's do.
+var numbered = regexp.MustCompile(`^(.+?)[-_]\d+([-_]\d+)*$`)
+
+func (l line) level() string {
+	if l.Level != "" {
+		return l.Level
+	}
+	if m := numbered.FindStringSubmatch(l.ID); m != nil {
+		return m[1]
+	}
+	return "own"
+}
+
+func refuse(where, want, format string, args ...any) error {
+	return &tools.Error{Code: tools.Invalid, Where: where, Message: fmt.Sprintf(format, args...), Want: want}
+}
+
+// asMistake keeps a caller's mistake as it is and makes one of a decoder's.
+func asMistake(err error) error {
+	var e *tools.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return refuse("", "a JSON object with id, question, function and ground_truth", "%v", err)
+}
