@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"toolgym/grpo"
@@ -51,40 +50,11 @@ func (b Baseline) Run(ctx context.Context, env tools.Env, task tools.Task, seed 
 	if err != nil {
 		return rollout.Transcript{}, err
 	}
-	transcript := rollout.Transcript{Trajectory: trajectory, Messages: []json.RawMessage{}, FinishReason: "stop"}
-	for _, step := range trajectory.Steps {
-		if err := note(&transcript, step); err != nil {
-			return rollout.Transcript{}, err
-		}
+	completion, err := grpo.FromTrajectory(trajectory)
+	if err != nil {
+		return rollout.Transcript{}, err
 	}
-	if len(transcript.Messages) == 0 { // it said nothing, which is an answer too
-		err = note(&transcript, tools.Step{})
-	}
-	return transcript, err
-}
-
-// note adds a step to the transcript as the messages of a chat.
-func note(transcript *rollout.Transcript, step tools.Step) error {
-	said := map[string]any{"role": "assistant", "content": step.Message}
-	messages := []map[string]any{said}
-	if step.Call.Name != "" {
-		said["tool_calls"] = []any{map[string]any{"function": map[string]any{"name": step.Call.Name, "arguments": arguments(step.Call)}}}
-		messages = append(messages, map[string]any{"role": "tool", "tool_name": step.Call.Name, "content": string(step.Result.Content)})
-	}
-	for _, message := range messages {
-		text, err := json.Marshal(message)
-		if err != nil {
-			return fmt.Errorf("writing down a step: %w", err)
-		}
-		transcript.Messages = append(transcript.Messages, text)
-	}
-	transcript.Turns = append(transcript.Turns, rollout.Turn{})
-	return nil
-}
-
-func arguments(call tools.Call) json.RawMessage {
-	if len(call.Arguments) == 0 {
-		return json.RawMessage("{}")
-	}
-	return call.Arguments
+	transcript := rollout.Transcript{Family: completion.Family, Messages: completion.Messages, Trajectory: trajectory, FinishReason: "stop"}
+	transcript.Turns = make([]rollout.Turn, max(1, len(trajectory.Steps)))
+	return transcript, nil
 }

@@ -83,3 +83,10 @@ func (i Item) expectedMessages() (rollout.Transcript, error) {
 	}
 	return rollout.Transcript{Messages: []json.RawMessage{text}, Turns: []rollout.Turn{{}}, FinishReason: "stop"}, nil
 }
+
+func arguments(call tools.Call) json.RawMessage {
+	if len(call.Arguments) == 0 {
+		return json.RawMessage("{}")
+	}
+	return call.Arguments
+}

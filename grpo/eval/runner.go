@@ -19,6 +19,12 @@ type Driver interface {
 	Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (rollout.Transcript, error)
 }
 
+var (
+	_ Driver = rollout.Chat{}
+	_ Driver = rollout.Raw{}
+	_ Driver = rollout.OpenAI{}
+)
+
 // A Server is a place where trials are played.
 type Server struct {
 	Address     string

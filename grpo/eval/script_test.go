@@ -149,7 +149,7 @@ func (l *ledger) trials() []eval.Trial {
 // runner plays the items on the server over the chat route.
 func runner(t *testing.T, s *scripted, l eval.Ledger, trials int, list []eval.Item) *eval.Runner {
 	t.Helper()
-	chat := rollout.Chat{URL: s.URL, Model: "m", NumCtx: numCtx, Timeout: 2 * time.Second}.WithDefaults()
+	chat := rollout.Chat{Config: rollout.Config{URL: s.URL, Model: "m", NumCtx: numCtx, Timeout: 2 * time.Second}.WithDefaults()}
 	return &eval.Runner{
 		Run:     eval.Run{Name: "r", Model: "m", Digest: "sha256:1", Routes: []string{"chat"}, Trials: trials, Seed: 3},
 		Items:   list,

@@ -1,123 +1,115 @@
 package rollout_test
 
 import (
-	"math/rand/v2"
+	"errors"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
-	"toolgym/grpo"
+	"toolgym/grpo/parse"
 	"toolgym/grpo/rollout"
 	"toolgym/internal/ollamatest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
 
-// play rolls one task out on the real server and grades it.
-func play(t *testing.T, chat rollout.Chat, id string, seed int) (rollout.Transcript, grpo.Score) {
+func task(t *testing.T, level string, seed uint64) tools.Task {
 	t.Helper()
-	specs := tools.Specs{arithmetic.Spec()}
-	spec, task, err := specs.Task(id)
+	task, err := arithmetic.Spec().Task("", level, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transcript, err := chat.WithDefaults().Run(t.Context(), spec.New(), task, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return transcript, grade(t, specs, id, transcript.Completion())
+	return task
 }
 
-func grade(t *testing.T, specs tools.Specs, id string, completion grpo.Completion) grpo.Score {
-	t.Helper()
-	scorer, err := grpo.NewScorer(specs, grpo.DefaultRubric())
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := scorer.Score(t.Context(), grpo.Request{Groups: []grpo.Group{{ID: id, TaskID: id, Completions: []grpo.Completion{completion}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.Groups[0].Completions[0]
+// greedy is the small model without chance.
+func greedy(url, model string) rollout.Config {
+	zero := 0.0
+	return rollout.Config{URL: url, Model: model, NumCtx: 2048, NumPredict: 64, MaxTurns: 8, Temperature: &zero}.WithDefaults()
 }
 
-func TestRealModelSolvesATask(t *testing.T) {
+func TestProbeARealServer(t *testing.T) {
 	server := ollamatest.Start(t)
-	cold := 0.0
-	transcript, score := play(t, rollout.Chat{URL: server.URL, Model: ollamatest.Tools, Temperature: &cold}, "arithmetic/0/1", 1)
-	if transcript.Failure != nil || !score.Success || score.Reward == nil {
-		t.Fatalf("failure %v, score %+v", transcript.Failure, score)
+	m, err := greedy(server.URL, ollamatest.Tools).Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	// Three turns: multiply, add, answer.
-	if want := 1.0 + 1.5 + 3.0 - 0.05*float64(len(transcript.Turns)); *score.Reward != want {
-		t.Errorf("reward %v with %d turns, want %v", *score.Reward, len(transcript.Turns), want)
+	if m.Version == "" || !strings.HasPrefix(m.Digest, "sha256:") || len(m.Digest) != 71 || len(m.TemplateHash) != 71 || !m.Tools || m.Thinking || m.Context == 0 || !strings.Contains(m.Template, ".Messages") {
+		t.Errorf("%+v", m)
 	}
-	for i, turn := range transcript.Turns {
-		if turn.PromptTokens == 0 || turn.OutputTokens == 0 || turn.Body == "" || turn.DoneReason != "stop" {
-			t.Errorf("turn %d is not whole: %+v", i, turn)
-		}
+	list, err := greedy(server.URL, "").Describe(t.Context())
+	if err != nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 
-// TestBetterModelCompletesMore is what the product is for: on the same tasks
-// the model that was trained to the end solves more.
-func TestBetterModelCompletesMore(t *testing.T) {
+func TestProbeSaysWhatToDo(t *testing.T) {
 	server := ollamatest.Start(t)
-	solved := map[string]int{}
-	source := rand.New(rand.NewPCG(2, 7))
-	for range 8 {
-		id := "arithmetic/0/" + digits(source.Uint64N(1000))
-		for _, model := range []string{ollamatest.Tools, ollamatest.Base} {
-			if _, score := play(t, rollout.Chat{URL: server.URL, Model: model}, id, 1); score.Success {
-				solved[model]++
-			}
-		}
-	}
-	if solved[ollamatest.Tools] <= solved[ollamatest.Base] {
-		t.Errorf("solved %v: the better model is not ahead", solved)
-	}
-}
-
-// TestWhatIsNotTheModelsFaultIsNull: a null reward with the right kind of
-// failure, never 0.
-func TestWhatIsNotTheModelsFaultIsNull(t *testing.T) {
-	server := ollamatest.Start(t)
-	tests := []struct {
-		name string
-		chat rollout.Chat
-		kind string
-	}{
-		{"a model that does not exist", rollout.Chat{URL: server.URL, Model: "no-such-model"}, grpo.FailureInfrastructure},
-		{"a server that is down", rollout.Chat{URL: "http://127.0.0.1:1", Model: ollamatest.Tools}, grpo.FailureInfrastructure},
-		{"a context too small for the prompt", rollout.Chat{URL: server.URL, Model: ollamatest.Tools, NumCtx: 32}, grpo.FailureHarness},
-		{"a context that fills up in the second turn", rollout.Chat{URL: server.URL, Model: ollamatest.Tools, NumCtx: 110}, grpo.FailureHarness},
+	page := httptest.NewServer(nil) // answers 404 to everything
+	t.Cleanup(page.Close)
+	tests := []struct{ name, url, model, want string }{
+		{"an unknown model", server.URL, "nosuch", ollamatest.Tools},
+		{"nobody listens", "http://127.0.0.1:1", "m", "ollama serve"},
+		{"https in place of http", strings.Replace(server.URL, "http:", "https:", 1), "m", "http:// in place"},
+		{"another server", page.URL, "m", "another --ollama URL"},
+		{"no address", "127.0.0.1:11434", "m", "http://127.0.0.1:11434"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			transcript, score := play(t, test.chat, "arithmetic/2/4", 1)
-			if score.Reward != nil || score.Valid || score.Failure == nil || score.Failure.Kind != test.kind {
-				t.Errorf("score %+v, failure %+v, turns %+v", score, score.Failure, transcript.Turns)
+			_, err := greedy(test.url, test.model).Probe(t.Context())
+			var refused *tools.Error
+			if !errors.As(err, &refused) || !strings.Contains(refused.Want, test.want) {
+				t.Errorf("got %v", err)
 			}
 		})
 	}
 }
 
-// TestReachedNumPredictIsTheModels: a reply that ran into its own limit is
-// graded, and an incomplete call in it earns nothing.
-func TestReachedNumPredictIsTheModels(t *testing.T) {
+// At temperature 0 all routes are the same model: they give the same calls,
+// and the prompt that is rendered here has as many tokens as the server's own.
+func TestRoutesAgreeOnARealModel(t *testing.T) {
 	server := ollamatest.Start(t)
-	transcript, score := play(t, rollout.Chat{URL: server.URL, Model: ollamatest.Tools, NumPredict: 4}, "arithmetic/0/1", 1)
-	if transcript.FinishReason != "length" || transcript.Failure != nil {
-		t.Fatalf("finish reason %q, failure %v", transcript.FinishReason, transcript.Failure)
+	c := greedy(server.URL, ollamatest.Tools)
+	m, err := c.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if score.Reward == nil || score.Success {
-		t.Errorf("score %+v, want a reward for a failed task", score)
+	solved := 0
+	for seed := range uint64(4) {
+		task := task(t, "0", seed)
+		chat, err := rollout.Chat{Config: c}.Run(t.Context(), arithmetic.Spec().New(), task, 1)
+		if err != nil || chat.Failure != nil {
+			t.Fatalf("%+v, %v", chat.Failure, err)
+		}
+		raw, err := rollout.Raw{Config: c, Template: m.Template, Family: parse.Hermes}.Run(t.Context(), arithmetic.Spec().New(), task, 1)
+		if err != nil || raw.Failure != nil {
+			t.Fatalf("%+v, %v", raw.Failure, err)
+		}
+		other, err := rollout.OpenAI{Config: c}.Run(t.Context(), arithmetic.Spec().New(), task, 1)
+		if err != nil || other.Failure != nil {
+			t.Fatalf("%+v, %v", other.Failure, err)
+		}
+		if chat.Turns[0].PromptTokens != raw.Turns[0].PromptTokens {
+			t.Errorf("%s: %d tokens of prompt over chat, %d rendered here:\n%s", task.ID, chat.Turns[0].PromptTokens, raw.Turns[0].PromptTokens, raw.Turns[0].Prompt)
+		}
+		for name, got := range map[string]rollout.Transcript{"raw": raw, "openai": other} {
+			if a, b := calls(chat), calls(got); a != b {
+				t.Errorf("%s: chat calls %s, %s calls %s", task.ID, a, name, b)
+			}
+		}
+		if chat.Trajectory.Success {
+			solved++
+		}
+	}
+	if solved == 0 {
+		t.Error("the model solved nothing")
 	}
 }
 
-func TestCheckSaysWhatToDo(t *testing.T) {
-	server := ollamatest.Start(t)
-	if err := (rollout.Chat{URL: server.URL, Model: ollamatest.Base}).Check(t.Context()); err != nil {
-		t.Error(err)
+func calls(t rollout.Transcript) string {
+	var list []string
+	for _, step := range t.Trajectory.Steps {
+		list = append(list, step.Call.Name+string(step.Call.Arguments))
 	}
-	refused(t, rollout.Chat{URL: server.URL, Model: "no-such-model"}.Check(t.Context()), "ollama pull")
-	refused(t, rollout.Chat{URL: "http://127.0.0.1:1", Model: "m"}.Check(t.Context()), "ollama serve")
+	return strings.Join(list, " ")
 }

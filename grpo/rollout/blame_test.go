@@ -41,7 +41,7 @@ func scripted(t *testing.T, script ...http.HandlerFunc) rollout.Chat {
 		script[turn-1](w, r)
 	}))
 	t.Cleanup(server.Close)
-	return rollout.Chat{URL: server.URL, Model: "m", Timeout: 10 * time.Second}
+	return rollout.Chat{Config: rollout.Config{URL: server.URL, Model: "m", Timeout: 10 * time.Second}}
 }
 
 // says is a whole reply with the given message, token counts and done reason.
@@ -160,19 +160,19 @@ func TestTurnsAreBounded(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	good := rollout.Chat{URL: "http://127.0.0.1:11434", Model: "m"}.WithDefaults()
+	good := rollout.Config{URL: "http://127.0.0.1:11434", Model: "m"}.WithDefaults()
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	minus := -1.0
-	for where, spoil := range map[string]func(*rollout.Chat){
-		"url":         func(c *rollout.Chat) { c.URL = "" },
-		"model":       func(c *rollout.Chat) { c.Model = "" },
-		"num_ctx":     func(c *rollout.Chat) { c.NumCtx = -1 },
-		"num_predict": func(c *rollout.Chat) { c.NumPredict = -1 },
-		"max_turns":   func(c *rollout.Chat) { c.MaxTurns = -1 },
-		"timeout":     func(c *rollout.Chat) { c.Timeout = -1 },
-		"temperature": func(c *rollout.Chat) { c.Temperature = &minus },
+	for where, spoil := range map[string]func(*rollout.Config){
+		"url":         func(c *rollout.Config) { c.URL = "" },
+		"model":       func(c *rollout.Config) { c.Model = "" },
+		"num_ctx":     func(c *rollout.Config) { c.NumCtx = -1 },
+		"num_predict": func(c *rollout.Config) { c.NumPredict = -1 },
+		"max_turns":   func(c *rollout.Config) { c.MaxTurns = -1 },
+		"timeout":     func(c *rollout.Config) { c.Timeout = -1 },
+		"temperature": func(c *rollout.Config) { c.Temperature = &minus },
 	} {
 		t.Run(where, func(t *testing.T) {
 			bad := good

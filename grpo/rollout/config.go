@@ -1,0 +1,88 @@
+package rollout
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"toolgym/tools"
+)
+
+// Config is one model on one server. Options that are nil are not sent, so that
+// the model's own defaults hold.
+type Config struct {
+	URL         string          // base address, such as http://127.0.0.1:11434
+	Model       string          // name, with its tag where it has one
+	NumCtx      int             // context in tokens; always sent to Ollama
+	NumPredict  int             // most tokens of one turn; 0 leaves it to the server
+	Temperature *float64        // nil: the model's own
+	Format      json.RawMessage // a JSON Schema that constrains the output; nil: none
+	Think       *bool           // nil: the model's own; servers without it ignore it
+	LogProbs    bool            // ask for log-probabilities; servers without them ignore it
+	MaxTurns    int             // assistant turns a task
+	Timeout     time.Duration   // of one turn
+	HTTP        *http.Client    // nil: http.DefaultClient
+}
+
+// The defaults of [Config.WithDefaults].
+const (
+	DefaultNumCtx   = 4096
+	DefaultMaxTurns = 20
+	DefaultTimeout  = 5 * time.Minute
+)
+
+// WithDefaults fills in the fields that are zero and have a default.
+func (c Config) WithDefaults() Config {
+	if c.NumCtx == 0 {
+		c.NumCtx = DefaultNumCtx
+	}
+	if c.MaxTurns == 0 {
+		c.MaxTurns = DefaultMaxTurns
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	return c
+}
+
+// Validate reports a configuration that can not be used.
+func (c Config) Validate() error {
+	refuse := func(where, message, want string) error {
+		return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
+	}
+	switch {
+	case c.Model == "":
+		return refuse("model", "no model is named", "a name that the server lists")
+	case c.NumCtx < 1:
+		return refuse("num_ctx", fmt.Sprintf("%d tokens of context", c.NumCtx), "at least 1")
+	case c.NumPredict < 0:
+		return refuse("num_predict", fmt.Sprintf("%d tokens a turn", c.NumPredict), "at least 1, or 0 for the server's own limit")
+	case c.MaxTurns < 1:
+		return refuse("max_turns", fmt.Sprintf("%d turns", c.MaxTurns), "at least 1")
+	case c.Timeout <= 0:
+		return refuse("timeout", c.Timeout.String(), "a time above zero")
+	case c.Temperature != nil && *c.Temperature < 0:
+		return refuse("temperature", fmt.Sprint(*c.Temperature), "0 or more")
+	}
+	return validURL(c.URL)
+}
+
+// options are what is sent to Ollama with each request.
+func (c Config) options(seed int) map[string]any {
+	options := map[string]any{"num_ctx": c.NumCtx, "seed": seed}
+	if c.NumPredict > 0 {
+		options["num_predict"] = c.NumPredict
+	}
+	if c.Temperature != nil {
+		options["temperature"] = *c.Temperature
+	}
+	return options
+}
+
+func (c Config) client() *http.Client {
+	if c.HTTP != nil {
+		return c.HTTP
+	}
+	return http.DefaultClient
+}

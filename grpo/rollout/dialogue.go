@@ -1,0 +1,162 @@
+package rollout
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"toolgym/grpo"
+	"toolgym/grpo/parse"
+	"toolgym/tools"
+)
+
+// A route is a way to ask a model for its next message. It is made for one task.
+type route interface {
+	// ask makes one request. The messages are the conversation after the
+	// prompt. An error means that no whole answer came; an answer that is an
+	// error of the server's is a reply with Error set.
+	ask(ctx context.Context, messages []json.RawMessage) (reply, error)
+	// answer is a tool's result as a message of the conversation.
+	answer(call tools.Call, result tools.Result) any
+}
+
+// dialogue is the agent that plays by asking.
+type dialogue struct {
+	Transcript
+	config Config
+	open   func(task tools.Task, set tools.Set) (route, error)
+	route  route
+	reader *parse.Reader
+}
+
+// run plays the task: the model is asked, its calls are made, their results
+// are sent back, until the episode is over, the model calls nothing, or MaxTurns
+// is reached. An error means that the rollout itself is at fault; what the
+// server or the model did wrong stands in the transcript.
+func (d *dialogue) run(ctx context.Context, env tools.Env, task tools.Task) (Transcript, error) {
+	trajectory, err := tools.Rollout(ctx, env, task, d)
+	d.Trajectory = trajectory
+	if ctx.Err() != nil {
+		return d.Transcript, fmt.Errorf("rolling out %s: %w", task.ID, ctx.Err())
+	}
+	return d.Transcript, err
+}
+
+// Play converses until the episode is over. The messages are stored with their
+// token counts, which a server passes over when they are sent back.
+func (d *dialogue) Play(ctx context.Context, task tools.Task, _ json.RawMessage, caller tools.Caller) (err error) {
+	d.reader = parse.NewReader(caller.Tools())
+	if d.route, err = d.open(task, caller.Tools()); err != nil {
+		return err
+	}
+	for range d.config.MaxTurns {
+		message, failure := d.ask(ctx)
+		if failure != nil {
+			d.Failure = failure
+			return nil
+		}
+		message = counted(message, d.Turns[len(d.Turns)-1].OutputTokens)
+		d.Messages = append(d.Messages, message)
+		if over, err := d.act(ctx, caller, message); over || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask makes one request, keeps the turn, and returns the assistant's message
+// as it came. A failure means that the answer can't be held against the model.
+func (d *dialogue) ask(ctx context.Context) (json.RawMessage, *grpo.Failure) {
+	ctx, cancel := context.WithTimeout(ctx, d.config.Timeout)
+	defer cancel()
+	begin := time.Now()
+	r, err := d.route.ask(ctx, d.Messages)
+	turn := Turn{Prompt: r.Prompt, Status: r.Status, Body: string(r.Body), PromptTokens: r.PromptTokens,
+		OutputTokens: r.OutputTokens, DoneReason: r.DoneReason, LogProbs: r.LogProbs, Duration: time.Since(begin)}
+	cut := d.cut(turn)
+	d.Turns, d.FinishReason = append(d.Turns, turn), r.DoneReason
+	switch {
+	case err != nil:
+		return nil, &grpo.Failure{Kind: grpo.FailureInfrastructure, Reason: err.Error()}
+	case contextError(r.Error):
+		return nil, &grpo.Failure{Kind: grpo.FailureHarness, Reason: fmt.Sprintf("the prompt does not fit num_ctx %d: %s", d.config.NumCtx, r.Error)}
+	case r.Error != "":
+		return errorMessage(r), nil // the reader knows a quoted call from a failure
+	case cut != "":
+		return nil, &grpo.Failure{Kind: grpo.FailureHarness, Reason: cut}
+	}
+	return r.Message, nil
+}
+
+// errorMessage is the server's error as a message: its body, or a body made of
+// an error page.
+func errorMessage(r reply) json.RawMessage {
+	var body map[string]json.RawMessage
+	if json.Unmarshal(r.Body, &body) == nil && body["error"] != nil {
+		return r.Body
+	}
+	text, _ := json.Marshal(map[string]string{"error": fmt.Sprintf("HTTP %d: %s", r.Status, r.Error)}) // strings always encode
+	return text
+}
+
+// act reads the message and makes its calls, in order. It reports whether the
+// conversation is over.
+func (d *dialogue) act(ctx context.Context, caller tools.Caller, message json.RawMessage) (bool, error) {
+	reading, err := d.reader.Read(parse.Input{Message: message, Family: d.Family, FinishReason: d.FinishReason})
+	if err != nil {
+		return true, fmt.Errorf("reading a reply: %w", err)
+	}
+	if reading.Failure != nil {
+		d.Failure = reading.Failure
+		return true, nil
+	}
+	if len(reading.Calls) == 0 {
+		return true, say(ctx, caller, reading.Content)
+	}
+	for _, attempt := range reading.Attempts {
+		if !attempt.Counts() {
+			continue
+		}
+		call := attempt.Call()
+		call.ID = attempt.ID
+		step, err := caller.Step(ctx, call)
+		if err != nil {
+			return true, err
+		}
+		text, err := json.Marshal(d.route.answer(call, step.Result))
+		if err != nil {
+			return true, fmt.Errorf("encoding a tool's result: %w", err)
+		}
+		d.Messages = append(d.Messages, text)
+		if step.Done() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func say(ctx context.Context, caller tools.Caller, text string) error {
+	speaker, ok := caller.(tools.Speaker)
+	if !ok {
+		return nil
+	}
+	_, err := speaker.Say(ctx, text)
+	return err
+}
+
+// counted is an assistant's message with the number of tokens that the server
+// generated for it: grading needs it to tell a lost reply from an empty one.
+func counted(message json.RawMessage, tokens int) json.RawMessage {
+	open := bytes.IndexByte(message, '{')
+	if open < 0 {
+		return message
+	}
+	rest := bytes.TrimSpace(message[open+1:])
+	comma := ","
+	if len(rest) > 0 && rest[0] == '}' {
+		comma = ""
+	}
+	return json.RawMessage(fmt.Sprintf(`{"eval_count":%d%s%s`, tokens, comma, rest))
+}

@@ -1,0 +1,110 @@
+package rollout
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"toolgym/tools"
+)
+
+// largestReply bounds what is read of one answer of a server.
+const largestReply = 64 << 20
+
+// errCut says that the answer ended before it was done.
+var errCut = errors.New("the connection ended before the reply was done")
+
+// reply is what came back of one request.
+type reply struct {
+	Prompt       string // where it was rendered here
+	Status       int
+	Body         []byte          // as it came
+	Message      json.RawMessage // the assistant's message
+	Error        string          // the server's own words, when it answered with an error
+	PromptTokens int
+	OutputTokens int
+	DoneReason   string
+	LogProbs     []float64
+}
+
+// do sends one request, with a key where there is one, and reads the whole
+// answer.
+func (c Config) do(ctx context.Context, method, path string, body []byte, key string) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.URL, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return reply{}, fmt.Errorf("addressing %s: %w", c.URL, err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := c.client().Do(req)
+	if err != nil {
+		return reply{}, fmt.Errorf("asking %s: %w", c.URL, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	r := reply{Status: resp.StatusCode}
+	if r.Body, err = io.ReadAll(io.LimitReader(resp.Body, largestReply+1)); err != nil {
+		return r, fmt.Errorf("%w: %w", errCut, err)
+	}
+	if len(r.Body) > largestReply {
+		return r, fmt.Errorf("reading from %s: a reply over %d bytes", c.URL, largestReply)
+	}
+	r.Error = serverError(r.Status, r.Body)
+	return r, nil
+}
+
+// post sends a value as JSON.
+func (c Config) post(ctx context.Context, path string, v any, key string) (reply, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return reply{}, fmt.Errorf("encoding a request: %w", err)
+	}
+	return c.do(ctx, http.MethodPost, path, body, key)
+}
+
+// serverError finds the message of an answer that is an error, in Ollama's form
+// or in OpenAI's.
+func serverError(status int, body []byte) string {
+	var plain struct {
+		Error string `json:"error"`
+	}
+	var nested struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	switch {
+	case json.Unmarshal(body, &plain) == nil && plain.Error != "":
+		return plain.Error
+	case json.Unmarshal(body, &nested) == nil && nested.Error.Message != "":
+		return nested.Error.Message
+	case status != http.StatusOK:
+		return known(http.StatusText(status), "an unknown status")
+	}
+	return ""
+}
+
+func known(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// validURL refuses what is no address of a server.
+func validURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return &tools.Error{Code: tools.Invalid, Where: "url", Message: fmt.Sprintf("%q is no address of a server", address), Want: "a URL such as http://127.0.0.1:11434"}
+	}
+	return nil
+}

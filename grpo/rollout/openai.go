@@ -1,0 +1,126 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"toolgym/grpo/parse"
+	"toolgym/tools"
+)
+
+// OpenAI asks a server of the OpenAI form at /v1/chat/completions. NumCtx is
+// not sent, since there is no field for it: the server's own context holds, and
+// NumCtx is only what the token counts are checked against.
+type OpenAI struct {
+	Config
+	Key string // sent as a bearer token; empty: none
+}
+
+// Run plays the task; see the manual.
+func (o OpenAI) Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (Transcript, error) {
+	d := &dialogue{config: o.Config, Transcript: Transcript{Family: parse.Structured}}
+	d.open = func(task tools.Task, set tools.Set) (route, error) { return o.route(task, set, seed) }
+	return d.run(ctx, env, task)
+}
+
+type openAIRequest struct {
+	Model       string            `json:"model"`
+	Messages    []json.RawMessage `json:"messages"`
+	Tools       tools.Set         `json:"tools,omitempty"`
+	Seed        int               `json:"seed"`
+	MaxTokens   int               `json:"max_tokens,omitempty"`
+	Temperature *float64          `json:"temperature,omitempty"`
+	LogProbs    bool              `json:"logprobs,omitempty"`
+	Format      any               `json:"response_format,omitempty"`
+}
+
+type openAIRoute struct {
+	openAI  OpenAI
+	request openAIRequest
+	prompt  []json.RawMessage
+}
+
+func (o OpenAI) route(task tools.Task, set tools.Set, seed int) (*openAIRoute, error) {
+	prompt, err := messages(task)
+	if err != nil {
+		return nil, err
+	}
+	request := openAIRequest{Model: o.Model, Tools: set, Seed: seed, MaxTokens: o.NumPredict, Temperature: o.Temperature, LogProbs: o.LogProbs}
+	if o.Format != nil {
+		request.Format = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "reply", "schema": o.Format, "strict": true}}
+	}
+	return &openAIRoute{openAI: o, request: request, prompt: prompt}, nil
+}
+
+func (r *openAIRoute) ask(ctx context.Context, conversation []json.RawMessage) (reply, error) {
+	r.request.Messages = r.prompt[:len(r.prompt):len(r.prompt)]
+	for _, message := range conversation {
+		r.request.Messages = append(r.request.Messages, uncounted(message))
+	}
+	got, err := r.openAI.post(ctx, "/v1/chat/completions", r.request, r.openAI.Key)
+	if err != nil || got.Error != "" {
+		return got, err
+	}
+	return got, got.readOpenAI()
+}
+
+// uncounted takes the token count out again, since strict servers refuse fields
+// that they do not know, and sends no content beside calls as null: Ollama's
+// own reading of this form drops the calls of a message whose content is "".
+func uncounted(message json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(message, &fields) != nil {
+		return message
+	}
+	delete(fields, "eval_count")
+	if fields["tool_calls"] != nil && string(fields["content"]) == `""` {
+		fields["content"] = json.RawMessage("null")
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return message
+	}
+	return text
+}
+
+func (r *reply) readOpenAI() error {
+	var a struct {
+		Choices []struct {
+			Message      json.RawMessage `json:"message"`
+			FinishReason string          `json:"finish_reason"`
+			LogProbs     *struct {
+				Content []struct {
+					LogProb float64 `json:"logprob"`
+				} `json:"content"`
+			} `json:"logprobs"`
+		} `json:"choices"`
+		Usage struct {
+			PromptTokens     int `json:"prompt_tokens"`
+			CompletionTokens int `json:"completion_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(r.Body, &a); err != nil {
+		return fmt.Errorf("%w: %w", errCut, err)
+	}
+	if len(a.Choices) == 0 || len(a.Choices[0].Message) == 0 || a.Choices[0].Message[0] != '{' || a.Choices[0].FinishReason == "" {
+		return fmt.Errorf("%w: it has no finished choice", errCut)
+	}
+	first := a.Choices[0]
+	r.Message, r.DoneReason = first.Message, first.FinishReason
+	r.PromptTokens, r.OutputTokens = a.Usage.PromptTokens, a.Usage.CompletionTokens
+	if first.LogProbs != nil {
+		for _, token := range first.LogProbs.Content {
+			r.LogProbs = append(r.LogProbs, token.LogProb)
+		}
+	}
+	return nil
+}
+
+func (r *openAIRoute) answer(call tools.Call, result tools.Result) any {
+	return struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		ID      string `json:"tool_call_id,omitempty"`
+	}{"tool", string(result.Content), call.ID}
+}

@@ -1,0 +1,166 @@
+package rollout
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"toolgym/tools"
+)
+
+// A Model is what an Ollama server says about one of its models.
+type Model struct {
+	Name         string   `json:"name"`
+	Digest       string   `json:"digest"`
+	Server       string   `json:"server"`  // address
+	Version      string   `json:"version"` // of the server
+	Template     string   `json:"-"`
+	TemplateHash string   `json:"template_hash"`
+	Capabilities []string `json:"capabilities"`
+	Tools        bool     `json:"tools"`    // native tool calling
+	Thinking     bool     `json:"thinking"` // marked reasoning
+	Context      int      `json:"context"`  // tokens that the model was made for; 0 is unknown
+	Parser       string   `json:"parser,omitempty"`
+	Size         int64    `json:"size"` // bytes
+	Parameters   string   `json:"parameters,omitempty"`
+}
+
+// probeTimeout is how long a server may take to say what it has.
+const probeTimeout = 30 * time.Second
+
+// Probe asks the server about the model, so that a run can be refused before
+// its first trial. The [*tools.Error] says what to do.
+func (c Config) Probe(ctx context.Context) (Model, error) {
+	models, err := c.Models(ctx)
+	if err != nil {
+		return Model{}, err
+	}
+	for _, m := range models {
+		if m.Name == c.Model || m.Name == c.Model+":latest" {
+			err := c.show(ctx, &m)
+			return m, err
+		}
+	}
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name
+	}
+	want := "ollama pull or ollama create first"
+	if len(names) > 0 {
+		want = fmt.Sprintf("one of %s, or ollama pull first", strings.Join(names, ", "))
+	}
+	return Model{}, &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", c.URL, c.Model), Want: want}
+}
+
+// Models lists what the server has, without what only Probe asks for.
+func (c Config) Models(ctx context.Context) ([]Model, error) {
+	if err := validURL(c.URL); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var version struct {
+		Version string `json:"version"`
+	}
+	if err := c.get(ctx, "/api/version", &version); err != nil {
+		return nil, err
+	}
+	var listed struct {
+		Models []struct {
+			Name   string `json:"name"`
+			Digest string `json:"digest"`
+			Size   int64  `json:"size"`
+		} `json:"models"`
+	}
+	if err := c.get(ctx, "/api/tags", &listed); err != nil {
+		return nil, err
+	}
+	models := make([]Model, len(listed.Models))
+	for i, m := range listed.Models {
+		models[i] = Model{Name: m.Name, Digest: "sha256:" + strings.TrimPrefix(m.Digest, "sha256:"), Server: c.URL, Version: version.Version, Size: m.Size, Capabilities: []string{}}
+	}
+	return models, nil
+}
+
+// Describe lists the models with all that the server says about each.
+func (c Config) Describe(ctx context.Context) ([]Model, error) {
+	models, err := c.Models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range models {
+		if err := c.show(ctx, &models[i]); err != nil {
+			return nil, err
+		}
+	}
+	return models, nil
+}
+
+// show fills in what /api/show says.
+func (c Config) show(ctx context.Context, m *Model) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	r, err := c.post(ctx, "/api/show", map[string]string{"model": m.Name}, "")
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if r.Error != "" {
+		return &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s can not show the model %q: %s", c.URL, m.Name, r.Error), Want: "another model"}
+	}
+	var shown struct {
+		Template     string                     `json:"template"`
+		Parser       string                     `json:"parser"`
+		Parameters   string                     `json:"parameters"`
+		Capabilities []string                   `json:"capabilities"`
+		ModelInfo    map[string]json.RawMessage `json:"model_info"`
+	}
+	if err := json.Unmarshal(r.Body, &shown); err != nil {
+		return c.unreachable(fmt.Errorf("reading /api/show: %w", err))
+	}
+	sum := sha256.Sum256([]byte(shown.Template))
+	m.Template, m.TemplateHash, m.Parser, m.Parameters = shown.Template, "sha256:"+hex.EncodeToString(sum[:]), shown.Parser, shown.Parameters
+	m.Capabilities = append(m.Capabilities, shown.Capabilities...)
+	m.Tools, m.Thinking = slices.Contains(m.Capabilities, "tools"), slices.Contains(m.Capabilities, "thinking")
+	if shown.Capabilities == nil { // the server does not say; native calling needs a template that shows tools
+		m.Tools = strings.Contains(shown.Template, ".Tools")
+	}
+	for key, value := range shown.ModelInfo {
+		if strings.HasSuffix(key, ".context_length") {
+			_ = json.Unmarshal(value, &m.Context) // another form leaves it unknown
+		}
+	}
+	return nil
+}
+
+// get asks for one of the server's descriptions of itself.
+func (c Config) get(ctx context.Context, path string, into any) error {
+	r, err := c.do(ctx, http.MethodGet, path, nil, "")
+	switch {
+	case err != nil:
+		return c.unreachable(err)
+	case r.Error != "":
+		return c.unreachable(fmt.Errorf("%s answers: %s", path, r.Error))
+	}
+	if err := json.Unmarshal(r.Body, into); err != nil {
+		return c.unreachable(fmt.Errorf("%s does not answer as Ollama does", path))
+	}
+	return nil
+}
+
+// unreachable says that there is no Ollama at the address, and what to look at.
+func (c Config) unreachable(err error) error {
+	want := "a running server (ollama serve), or another --ollama URL"
+	switch text := err.Error(); {
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		want = "http:// in place of https://"
+	case strings.Contains(text, "HTTP request to an HTTPS server"):
+		want = "https:// in place of http://"
+	}
+	return &tools.Error{Code: tools.Unavailable, Where: "--ollama", Message: fmt.Sprintf("no Ollama server answers at %s (%v)", c.URL, err), Want: want}
+}

@@ -1,0 +1,146 @@
+package rollout_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"toolgym/grpo"
+	"toolgym/grpo/rollout"
+	"toolgym/tools"
+)
+
+// sums is an environment of one tool: it is solved by add(1, 2).
+type sums struct {
+	set  tools.Set
+	done bool
+	said string
+}
+
+func (s *sums) Tools() tools.Set { return s.set }
+func (s *sums) Success() bool    { return s.done }
+
+func (s *sums) Reset(context.Context, tools.Task) (json.RawMessage, error) {
+	s.done, s.said = false, ""
+	return json.RawMessage(`{}`), nil
+}
+
+func (s *sums) Step(_ context.Context, call tools.Call) (tools.Step, error) {
+	if s.done = string(call.Arguments) == `{"a":1,"b":2}`; s.done {
+		return tools.Termination(call, tools.Result{Content: json.RawMessage(`{"sum":3}`)}, 1), nil
+	}
+	return tools.Transition(call, tools.Result{Content: json.RawMessage(`{"error":"no"}`), IsError: true}, 0), nil
+}
+
+func (s *sums) Say(_ context.Context, text string) (tools.Step, error) {
+	s.said = text
+	return tools.Transition(tools.Call{}, tools.Result{}, 0).Spoken(text), nil
+}
+
+// answers makes a server that gives these bodies one after the other, and
+// keeps the requests.
+func answers(t *testing.T, status int, bodies ...string) (url string, requests *[]map[string]any) {
+	t.Helper()
+	requests = &[]map[string]any{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			t.Error(err)
+		}
+		request["path"] = r.URL.Path
+		request["key"] = r.Header.Get("Authorization")
+		*requests = append(*requests, request)
+		w.WriteHeader(status)
+		if n := len(*requests); n <= len(bodies) {
+			_, _ = w.Write([]byte(bodies[n-1]))
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, requests
+}
+
+func config(url string) rollout.Config {
+	return rollout.Config{URL: url, Model: "m", NumCtx: 100}.WithDefaults()
+}
+
+const (
+	wrongCall = `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","thinking":"Hm.","tool_calls":[{"function":{"name":"add","arguments":{"a":1,"b":12345678901234567890}}}]},"done":true,"done_reason":"stop","prompt_eval_count":20,"eval_count":5,"logprobs":[{"token":"x","logprob":-0.5},{"token":"y","logprob":-0.25}]}`
+	rightCall = `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"add","arguments":{"a":1,"b":2}}}]},"done":true,"done_reason":"stop","prompt_eval_count":40,"eval_count":6}`
+)
+
+func TestChatSendsWhatWasSaidAndKeepsWhatCame(t *testing.T) {
+	url, requests := answers(t, http.StatusOK, wrongCall, rightCall)
+	think, temperature := true, 0.0
+	c := config(url)
+	c.Think, c.LogProbs, c.Temperature, c.NumPredict = &think, true, &temperature, 50
+	env := &sums{set: adder(t)}
+	got, err := rollout.Chat{Config: c}.Run(t.Context(), env, prompt("user"), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !env.done || got.Failure != nil || !got.Trajectory.Success || len(got.Turns) != 2 || got.FinishReason != "stop" {
+		t.Fatalf("%+v", got)
+	}
+	first, second := (*requests)[0], (*requests)[1]
+	options := first["options"].(map[string]any)
+	if options["num_ctx"] != 100.0 || options["seed"] != 7.0 || options["temperature"] != 0.0 || options["num_predict"] != 50.0 || first["think"] != true || first["logprobs"] != true || first["stream"] != false {
+		t.Errorf("the request was %v", first)
+	}
+	sent, _ := json.Marshal(second["messages"])
+	if len(second["messages"].([]any)) != 3 {
+		t.Errorf("the second request has the messages %s", sent)
+	}
+	if string(got.Messages[0]) != `{"eval_count":5,"role":"assistant","content":"","thinking":"Hm.","tool_calls":[{"function":{"name":"add","arguments":{"a":1,"b":12345678901234567890}}}]}` {
+		t.Errorf("numbers were rounded or fields lost: %s", got.Messages[0])
+	}
+	if got.Turns[0].Body != wrongCall || len(got.Turns[0].LogProbs) != 2 || got.Turns[0].LogProbs[0] != -0.5 {
+		t.Errorf("kept %+v", got.Turns[0])
+	}
+}
+
+func TestOpenAI(t *testing.T) {
+	url, requests := answers(t, http.StatusOK,
+		`{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"add","arguments":"{\"a\":3,\"b\":2}"}}]},"finish_reason":"tool_calls","logprobs":{"content":[{"token":"x","logprob":-0.125}]}}],"usage":{"prompt_tokens":20,"completion_tokens":5}}`,
+		`{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_2","type":"function","function":{"name":"add","arguments":"{\"a\":1,\"b\":2}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":30,"completion_tokens":5}}`)
+	env := &sums{set: adder(t)}
+	got, err := rollout.OpenAI{Config: config(url), Key: "secret"}.Run(t.Context(), env, prompt("user"), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !env.done || got.Failure != nil || got.Turns[0].LogProbs[0] != -0.125 || got.Turns[1].PromptTokens != 30 {
+		t.Errorf("%+v", got)
+	}
+	first, second := (*requests)[0], (*requests)[1]
+	if first["path"] != "/v1/chat/completions" || first["key"] != "Bearer secret" || first["seed"] != 7.0 || first["options"] != nil {
+		t.Errorf("the request was %v", first)
+	}
+	messages := second["messages"].([]any)
+	if len(messages) != 3 || messages[1].(map[string]any)["eval_count"] != nil || messages[2].(map[string]any)["tool_call_id"] != "call_1" {
+		t.Errorf("the second request has the messages %v", messages)
+	}
+}
+
+func TestOpenAIFailures(t *testing.T) {
+	tests := []struct {
+		name, body string
+		status     int
+		kind       string
+	}{
+		{"no choice", `{"choices":[]}`, 200, grpo.FailureInfrastructure},
+		{"no reason to finish", `{"choices":[{"message":{"role":"assistant","content":"x"}}]}`, 200, grpo.FailureInfrastructure},
+		{"a context that is too small", `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}`, 400, grpo.FailureHarness},
+		{"an overloaded server", `{"error":{"message":"overloaded"}}`, 503, grpo.FailureInfrastructure},
+		{"lost output", `{"choices":[{"message":{"role":"assistant","content":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":30}}`, 200, grpo.FailureServing},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			url, _ := answers(t, test.status, test.body)
+			got, err := rollout.OpenAI{Config: config(url)}.Run(t.Context(), &sums{set: adder(t)}, prompt("user"), 1)
+			if err != nil || got.Failure == nil || got.Failure.Kind != test.kind {
+				t.Errorf("got %+v, %v; want %s", got.Failure, err, test.kind)
+			}
+		})
+	}
+}

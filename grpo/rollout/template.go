@@ -1,0 +1,150 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"text/template"
+	"text/template/parse"
+
+	"toolgym/tools"
+)
+
+// ownTemplate is for models that have none: ChatML, which most models have seen.
+const ownTemplate = `{{- range .Messages }}<|im_start|>{{ .Role }}
+{{ .Content }}<|im_end|>
+{{ end }}<|im_start|>assistant
+`
+
+// chatTemplate is a model's template, and what it knows of.
+type chatTemplate struct {
+	parsed   *template.Template
+	messages bool // it ranges over messages; older ones have Prompt and Response
+	tools    bool // it shows tools by itself
+}
+
+// parseTemplate reads a model's template. One that only passes the prompt on
+// counts as none.
+func parseTemplate(text string) (*chatTemplate, error) {
+	if plain := strings.Join(strings.Fields(text), ""); plain == "" || plain == "{{.Prompt}}" {
+		text = ownTemplate
+	}
+	parsed, err := template.New("model").Option("missingkey=zero").Funcs(functions()).Parse(text)
+	if err != nil {
+		return nil, &tools.Error{Code: tools.Invalid, Where: "template", Message: "the model's template can't be read: " + err.Error(), Want: "the chat route for this model"}
+	}
+	mentions := func(field string) bool { return regexp.MustCompile(`\.` + field + `\b`).MatchString(text) }
+	return &chatTemplate{parsed: parsed, messages: mentions("Messages"), tools: mentions("Tools")}, nil
+}
+
+// functions are those that Ollama offers to templates. Dates are left out of
+// the prompt: the same task must give the same prompt on every day.
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"json": func(v any) (string, error) {
+			text, err := json.Marshal(v)
+			return string(text), err
+		},
+		"currentDate":      func(...string) string { return "" },
+		"yesterdayDate":    func(...string) string { return "" },
+		"toTypeScriptType": typeScript,
+	}
+}
+
+// render executes the template on a conversation. Tools that the template does
+// not know of go into the system message.
+func (t *chatTemplate) render(messages []templateMessage, set tools.Set) (string, error) {
+	if !t.tools && len(set) > 0 {
+		messages = announce(messages, set)
+	}
+	system, messages := collate(messages)
+	var b bytes.Buffer
+	if !t.messages {
+		return t.renderTurns(system, messages)
+	}
+	values := map[string]any{"System": system, "Messages": messages, "Tools": templateTools(set), "Response": "", "Think": false, "ThinkLevel": "", "IsThinkSet": false}
+	if err := t.parsed.Execute(&b, values); err != nil {
+		return "", fmt.Errorf("executing the model's template: %w", err)
+	}
+	return b.String(), nil
+}
+
+// renderTurns executes a template of the older form, once for each exchange,
+// and the last time only as far as the response.
+func (t *chatTemplate) renderTurns(system string, messages []templateMessage) (string, error) {
+	var (
+		b    bytes.Buffer
+		turn = map[string]any{"System": system, "Prompt": "", "Response": ""}
+		open = false
+	)
+	flush := func(with *template.Template) error {
+		err := with.Execute(&b, turn)
+		turn, open = map[string]any{"System": "", "Prompt": "", "Response": ""}, false
+		return err
+	}
+	for _, m := range messages {
+		switch m.Role {
+		case "system":
+			continue
+		case "assistant":
+			turn["Response"], open = m.Content, true
+			continue
+		}
+		if open {
+			if err := flush(t.parsed); err != nil {
+				return "", fmt.Errorf("executing the model's template: %w", err)
+			}
+		}
+		turn["Prompt"] = m.Content
+	}
+	last, err := t.upToResponse()
+	if err == nil {
+		err = flush(last)
+	}
+	if err != nil {
+		return "", fmt.Errorf("executing the model's template: %w", err)
+	}
+	return b.String(), nil
+}
+
+// upToResponse is the template without the response and what follows it.
+func (t *chatTemplate) upToResponse() (*template.Template, error) {
+	root := t.parsed.Root.CopyList()
+	for i, node := range root.Nodes {
+		if strings.Contains(node.String(), ".Response") {
+			root.Nodes = root.Nodes[:i]
+			break
+		}
+	}
+	return template.New("last").Option("missingkey=zero").Funcs(functions()).AddParseTree("last", &parse.Tree{Root: root})
+}
+
+// announce adds the tools to the system message as the hermes family has it.
+func announce(messages []templateMessage, set tools.Set) []templateMessage {
+	var b strings.Builder
+	b.WriteString("You may call tools. These are their signatures:\n<tools>\n")
+	for _, tool := range templateTools(set) {
+		b.WriteString(tool.String() + "\n")
+	}
+	b.WriteString("</tools>\nFor each call write one JSON object within tags:\n<tool_call>\n{\"name\": \"NAME\", \"arguments\": {…}}\n</tool_call>")
+	return append([]templateMessage{{Role: "system", Content: b.String()}}, messages...)
+}
+
+// collate joins what the same role says in a row, tools apart, and returns all
+// that the system says beside.
+func collate(messages []templateMessage) (system string, list []templateMessage) {
+	var said []string
+	for _, m := range messages {
+		if m.Role == "system" {
+			said = append(said, m.Content)
+		}
+		if last := len(list) - 1; last >= 0 && list[last].Role == m.Role && m.Role != "tool" {
+			list[last].Content += "\n\n" + m.Content
+			continue
+		}
+		list = append(list, m)
+	}
+	return strings.Join(said, "\n\n"), list
+}
