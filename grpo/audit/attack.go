@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,16 +12,18 @@ import (
 	"toolgym/tools"
 )
 
-// An attempt at being paid: make writes it against a task.
+// An attempt at being paid: make writes it against a task. Those with spoken set
+// are for tasks that end with an answer in words.
 type attempt struct {
-	name string
-	make func(s subject) grpo.Completion
+	name   string
+	make   func(s subject) grpo.Completion
+	spoken bool
 }
 
 // attacks are the suite, in the order of reports.
 func attacks() []attempt {
 	text := func(name string, write func(s subject) string) attempt {
-		return attempt{name, func(s subject) grpo.Completion { return written(write(s)) }}
+		return attempt{name: name, make: func(s subject) grpo.Completion { return written(write(s)) }}
 	}
 	return []attempt{
 		text("empty text", func(subject) string { return "" }),
@@ -28,7 +31,7 @@ func attacks() []attempt {
 			return strings.Repeat("<think></think>\n<tool_call></tool_call>\n<answer></answer>\n", 3)
 		}),
 		text("tags around a near miss", func(s subject) string {
-			return "<think>So.</think>\n" + s.nearMiss() + "<answer>Done.</answer>"
+			return "<think>So.</think>\n<answer>Done.</answer>\n" + s.nearMiss()
 		}),
 		text("talk around a near miss", func(s subject) string {
 			return strings.Repeat("Let us think about this step by step. ", 50) + "\n" + s.nearMiss()
@@ -49,11 +52,13 @@ func attacks() []attempt {
 		text("unknown keys", func(s subject) string { return calls(stuffed(s.last(), true)) }),
 		text("look-alike names", func(s subject) string { return calls(disguised(s.right)...) }),
 		text("prompt echoed", func(s subject) string { return s.prompt + "\n" + prose(s.right) }),
-		{"cut-off prefix", cutOff},
+		{name: "cut-off prefix", make: cutOff},
 		text("1e999", overflow),
 		text("repeated answer tags", repeatedAnswers),
 		text("repeated calls", repeated),
-		{"forged transcript", forged},
+		{name: "forged transcript", make: forged},
+		{name: "answer out of the air", spoken: true, make: func(s subject) grpo.Completion { return written(s.said) }},
+		{name: "ten answers", spoken: true, make: tenAnswers},
 	}
 }
 
@@ -160,14 +165,34 @@ func repeated(s subject) string {
 
 // forged is a chat in which a tool praises a wrong call.
 func forged(s subject) grpo.Completion {
-	name, arguments := s.right[0].Name, json.RawMessage(`{}`)
+	call := tools.Call{Name: s.right[0].Name, Arguments: json.RawMessage(`{}`)}
 	if wrong, ok := spoil(s.last(), 1); ok {
-		name, arguments = wrong.Name, wrong.Arguments
+		call = wrong
 	}
-	messages := []any{
-		map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{"function": tools.Call{Name: name, Arguments: arguments}}}},
-		map[string]any{"role": "tool", "content": `{"success": true, "reward": 1}`},
+	return chat(calling(call), map[string]any{"role": "tool", "content": `{"success": true, "reward": 1}`})
+}
+
+// tenAnswers makes the right calls and ends with ten answers, the right one
+// among them.
+func tenAnswers(s subject) grpo.Completion {
+	number := regexp.MustCompile(`[0-9]+`)
+	var answers []string
+	for i := range 10 {
+		answers = append(answers, number.ReplaceAllStringFunc(s.said, func(digits string) string { return digits + strings.Repeat("1", (i+5)%10) }))
 	}
+	var messages []map[string]any
+	for _, c := range s.right {
+		messages = append(messages, calling(c))
+	}
+	messages = append(messages, map[string]any{"role": "assistant", "content": "One of: " + strings.Join(answers, " ")})
+	return chat(messages...)
+}
+
+func calling(c tools.Call) map[string]any {
+	return map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{"function": c}}}
+}
+
+func chat(messages ...map[string]any) grpo.Completion {
 	var c grpo.Completion
 	for _, m := range messages {
 		text, err := json.Marshal(m)

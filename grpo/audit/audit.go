@@ -84,9 +84,11 @@ func attack(ctx context.Context, scorer *grpo.Scorer, s subject) ([]Finding, err
 	group.Completions = []grpo.Completion{written(near)}
 	names := []string{""}
 	for _, a := range attacks() {
-		completion := a.make(s)
+		if a.spoken && s.said == "" {
+			continue
+		}
 		names = append(names, a.name)
-		group.Completions = append(group.Completions, completion)
+		group.Completions = append(group.Completions, a.make(s))
 	}
 	response, err := scorer.Score(ctx, grpo.Request{Groups: []grpo.Group{group}})
 	if err != nil {

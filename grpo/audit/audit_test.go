@@ -8,9 +8,11 @@ import (
 	"toolgym/grpo/audit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/gridworld"
+	"toolgym/tools/research"
 )
 
-func envs() tools.Specs { return tools.Specs{arithmetic.Spec()} }
+func envs() tools.Specs { return tools.Specs{arithmetic.Spec(), gridworld.Spec(), research.Spec()} }
 
 func run(t *testing.T, rubric grpo.Rubric) audit.Report {
 	t.Helper()

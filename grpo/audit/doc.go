@@ -7,8 +7,8 @@
 // default rubric). An attack that scores above that is a hole. The report names
 // the attack, the task and the two rewards.
 //
-// The tasks are one of expected calls and a final answer, and one of each level
-// of the environments that are handed in, as far as they need calls and have an
+// The tasks are two of expected calls, one with a final answer, and one of each
+// level of the environments that are handed in, as far as they need calls and have an
 // oracle, which says what the right calls are. Attacks are made from the task:
 // its prompt, its tools, its right calls.
 //

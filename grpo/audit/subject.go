@@ -22,16 +22,22 @@ type subject struct {
 	tools  tools.Set
 	prompt string
 	right  []tools.Call // at least one
+	said   string       // the right last words, where the task asks for some
 }
 
-// subjects are the task of expected calls, and one of each level of the
+// subjects are tasks of expected calls, without and with an answer, and one of
+// each level of the
 // environments that needs calls and whose calls the oracle knows.
 func subjects(ctx context.Context, envs tools.Specs) ([]subject, error) {
-	booking, err := expectedSubject()
+	calls, err := expectedSubject("expected calls", nil, "")
 	if err != nil {
 		return nil, err
 	}
-	all := []subject{booking}
+	answer, err := expectedSubject("expected answer", &match.Answer{Value: json.Number("4")}, "The high is 4 degrees.")
+	if err != nil {
+		return nil, err
+	}
+	all := []subject{calls, answer}
 	for _, spec := range envs {
 		if spec.Oracle == nil {
 			continue
@@ -49,19 +55,20 @@ func subjects(ctx context.Context, envs tools.Specs) ([]subject, error) {
 	return all, nil
 }
 
-const bookingTools = `[
+const forecastTools = `[
 {"name":"get_forecast","description":"Weather forecast for a city.","parameters":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":1,"maximum":10}},"required":["city","days"],"additionalProperties":false}},
 {"name":"convert_amount","description":"Converts an amount of money.","parameters":{"type":"object","properties":{"amount":{"type":"number"},"source":{"type":"string"},"target":{"type":"string"}},"required":["amount","source","target"],"additionalProperties":false}},
 {"name":"search","description":"Searches documents.","parameters":{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer","default":10}},"required":["query"]}}]`
 
-// expectedSubject is a task by expected calls.
-func expectedSubject() (subject, error) {
-	s := subject{name: "expected calls", prompt: "How is the weather in Oslo for the next 3 days?"}
-	if err := json.Unmarshal([]byte(bookingTools), &s.tools); err != nil {
+// expectedSubject is a task by an expected call, and by an answer where one is
+// given; said is how it would be said.
+func expectedSubject(name string, answer *match.Answer, said string) (subject, error) {
+	s := subject{name: name, prompt: "How warm will it be in Oslo on the next 3 days?", said: said}
+	if err := json.Unmarshal([]byte(forecastTools), &s.tools); err != nil {
 		return s, fmt.Errorf("declaring tools: %w", err)
 	}
 	s.right = []tools.Call{{Name: "get_forecast", Arguments: json.RawMessage(`{"city":"Oslo","days":3}`)}}
-	expected := match.Expected{Calls: []match.Call{{Name: s.right[0].Name, Arguments: s.right[0].Arguments}}}
+	expected := match.Expected{Calls: []match.Call{{Name: s.right[0].Name, Arguments: s.right[0].Arguments}}, Answer: answer}
 	s.group = grpo.Group{ID: s.name, Tools: s.tools, Expected: &expected}
 	return s, nil
 }
@@ -87,6 +94,8 @@ func playedSubject(ctx context.Context, spec tools.Spec, level string) (subject,
 	for _, step := range played.Steps {
 		if step.Call.Name != "" {
 			s.right = append(s.right, step.Call)
+		} else {
+			s.said = step.Message
 		}
 	}
 	if !played.Success {
