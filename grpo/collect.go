@@ -1,6 +1,10 @@
 package grpo
 
-import "toolgym/grpo/parse"
+import (
+	"slices"
+
+	"toolgym/grpo/parse"
+)
 
 // collect gathers the attempts, the defects and the tier of all turns.
 func (s *Score) collect(turns []turn) {
@@ -27,12 +31,9 @@ func (s *Score) collect(turns []turn) {
 
 // note adds a defect that is not there yet.
 func (s *Score) note(d parse.Defect) {
-	for _, have := range s.Defects {
-		if have == d {
-			return
-		}
+	if !slices.Contains(s.Defects, d) {
+		s.Defects = append(s.Defects, d)
 	}
-	s.Defects = append(s.Defects, d)
 }
 
 // tierOf joins the tiers of the turns by the rule for attempts: the worst of

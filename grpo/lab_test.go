@@ -49,9 +49,7 @@ func labChat(t *testing.T, messages ...string) grpo.Completion {
 	}
 	for _, m := range messages {
 		c.Messages = append(c.Messages, json.RawMessage(m))
-		for _, result := range results(t.Context(), t, env, m) {
-			c.Messages = append(c.Messages, result)
-		}
+		c.Messages = append(c.Messages, results(t.Context(), t, env, m)...)
 	}
 	return c
 }

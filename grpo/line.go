@@ -3,6 +3,7 @@ package grpo
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,10 +34,8 @@ func readLine(text []byte) (line, error) {
 	seen := make([]string, 0, 16)
 	err := members(text, func(key, value []byte) error {
 		name := string(key)
-		for _, s := range seen {
-			if s == name {
-				return refuse("/"+clip(name), "each field once", "it stands twice")
-			}
+		if slices.Contains(seen, name) {
+			return refuse("/"+clip(name), "each field once", "it stands twice")
 		}
 		seen = append(seen, name)
 		if err := l.read(name, value); err != nil {

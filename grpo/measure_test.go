@@ -37,11 +37,11 @@ func TestRepetition(t *testing.T) {
 		want       float64
 	}{
 		{"empty", "", 0},
-		{"three words", "a a a", 0},
-		{"four words", "a a a a", 0},
+		{"three words", "so it is", 0},
+		{"four words", "so it is now", 0},
 		{"one word for ever", strings.Repeat("ha ", 103), 0.99},
 		{"two halves", "a b c d a b c d", 0.2},
-		{"order counts", "a b c d\nd c b a", 0},
+		{"order counts", "a b c d e\nd c b a", 0},
 		{"beyond the bound", strings.Repeat("a b c d ", maxWords), (maxWords - 7.0) / (maxWords - 3)},
 	}
 	for _, test := range tests {

@@ -140,7 +140,7 @@ func sameResult(text string, content json.RawMessage) bool {
 // follow takes over what an episode that was already played made of the calls.
 // The steps stand in the order of the calls that count; calls beyond the last
 // step came after the end.
-func (t *task) follow(s *Score, turns []turn, played *tools.Trajectory) float64 {
+func (t *task) follow(s *Score, played *tools.Trajectory) float64 {
 	r := replay{score: s}
 	step := 0
 	for i := range s.Calls {

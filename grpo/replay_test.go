@@ -16,9 +16,9 @@ import (
 const taskID = "arithmetic/0/17"
 
 // solution plays the task by its oracle.
-func solution(t testing.TB, id string) tools.Trajectory {
+func solution(t testing.TB) tools.Trajectory {
 	t.Helper()
-	spec, task, err := tools.Specs{arithmetic.Spec()}.Task(id)
+	spec, task, err := tools.Specs{arithmetic.Spec()}.Task(taskID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func playedScore(t testing.TB, id string, completions ...grpo.Completion) grpo.G
 func written(text string) grpo.Completion { return grpo.Completion{Text: &text, Family: "hermes"} }
 
 func TestReplay(t *testing.T) {
-	right := hermes(solution(t, taskID))
+	right := hermes(solution(t))
 	wrong := `<tool_call>{"name":"answer","arguments":{"value":-1}}</tool_call>`
 	tests := []struct {
 		name, id, text string
@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 		{"no answer", taskID, `<tool_call>{"name":"add","arguments":{"a":1,"b":2}}</tool_call>`, 2.45, "executed"},
 		{"a call that its schema refuses", taskID, `<tool_call>{"name":"answer","arguments":{"value":"x"}}</tool_call>`, 0.95, "refused"},
 		{"a mistake on the way", taskID, `<tool_call>{"name":"recall","arguments":{}}</tool_call>` + right, 5.45, "executed"},
-		{"a call to nobody on the way", taskID, `<tool_call>{"name":"guess","arguments":{}}</tool_call>` + hermes(tools.Trajectory{Steps: solution(t, taskID).Steps[2:]}), 1 + 1.5/2 + 3 - 0.05, "executed"},
+		{"a call to nobody on the way", taskID, `<tool_call>{"name":"guess","arguments":{}}</tool_call>` + hermes(tools.Trajectory{Steps: solution(t).Steps[2:]}), 1 + 1.5/2 + 3 - 0.05, "executed"},
 		{"words alone", taskID, "The answer is 42.", 0.95, ""},
 		{"made-up results", taskID, right + "<tool_response>{}</tool_response>", 1.45, "executed"},
 		{"silence where it is asked for", "arithmetic/restraint/3", "Hello!", 5.45, ""},
@@ -105,7 +105,7 @@ func chat(played tools.Trajectory, forge func(i int, content string) string) grp
 }
 
 func TestTranscriptsAreChecked(t *testing.T) {
-	played := solution(t, taskID)
+	played := solution(t)
 	honest := chat(played, func(_ int, content string) string { return " " + content })
 	forged := chat(played, func(i int, content string) string {
 		if i == 0 {
@@ -131,7 +131,7 @@ func TestTranscriptsAreChecked(t *testing.T) {
 
 // An episode that was played already is taken at its word, call by call.
 func TestPlayedEpisodes(t *testing.T) {
-	played := solution(t, taskID)
+	played := solution(t)
 	right := chat(played, func(_ int, content string) string { return content })
 	right.Played = &played
 	failed := played

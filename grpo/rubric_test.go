@@ -52,7 +52,7 @@ func TestParseRubric(t *testing.T) {
 
 func TestParseRubricRefuses(t *testing.T) {
 	tests := []struct{ name, text, where, want string }{
-		{"an unknown field at the top", "criterias: {}", "/criterias", "criteria"},
+		{"an unknown field at the top", "rubric: {}", "/rubric", "criteria"},
 		{"an unknown field of a criterion", "criteria: {format: {wieght: 1}}", "/criteria/format/wieght", "weight"},
 		{"an unknown criterion", "criteria: {formatting: {weight: 1}}", "/criteria/formatting", "format, schema"},
 		{"no criteria", "criteria: {}", "/criteria", "between 1"},

@@ -108,7 +108,7 @@ func eachField(value any, f func(field string, value any) error) error {
 
 // numberOf reads what strictjson or YAML makes of a number.
 func numberOf(value any) (float64, error) {
-	f := math.NaN()
+	var f float64
 	switch v := value.(type) {
 	case json.Number:
 		parsed, err := v.Float64()

@@ -110,8 +110,7 @@ func (t *task) grade(ctx context.Context, s *Score, c *Completion) ([]turn, erro
 // reason is what a client may know of an error: a mistake of the caller in
 // full, anything else not at all.
 func reason(err error) string {
-	var mistake *tools.Error
-	if errors.As(err, &mistake) {
+	if mistake, ok := errors.AsType[*tools.Error](err); ok {
 		return mistake.Error()
 	}
 	return "the environment failed"
@@ -142,7 +141,7 @@ func (t *task) credit(ctx context.Context, s *Score, turns []turn, played *tools
 	case t.plan != nil:
 		return t.compare(s, turns), nil
 	case played != nil:
-		return t.follow(s, turns, played), nil
+		return t.follow(s, played), nil
 	}
 	return t.replay(ctx, s, turns)
 }

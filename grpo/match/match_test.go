@@ -60,7 +60,7 @@ func parse(t testing.TB, expected string) (*match.Plan, error) {
 func made(t testing.TB, text string) []match.Made {
 	t.Helper()
 	var out []match.Made
-	for _, part := range strings.Split(text, ";") {
+	for part := range strings.SplitSeq(text, ";") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
