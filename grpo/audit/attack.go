@@ -188,18 +188,23 @@ func tenAnswers(s subject) grpo.Completion {
 	return chat(messages...)
 }
 
+// calling is an assistant's message with one call.
 func calling(c tools.Call) map[string]any {
 	return map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{"function": c}}}
 }
 
+// chat is a completion of several messages.
 func chat(messages ...map[string]any) grpo.Completion {
 	var c grpo.Completion
+	bytes := 0
 	for _, m := range messages {
 		text, err := json.Marshal(m)
 		if err != nil {
 			panic("audit: a chat message does not encode: " + err.Error())
 		}
 		c.Messages = append(c.Messages, text)
+		bytes += len(text)
 	}
+	c.Tokens = tokens(bytes)
 	return c
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // A Finding is what one attack on one task was worth. Reward is nil where the
-// attack was not scored at all.
+// attack was not scored at all: a way round a low reward, and a hole as well.
 type Finding struct {
 	Attack   string   `json:"attack"`
 	Task     string   `json:"task"`
 	Reward   *float64 `json:"reward"`
 	NearMiss float64  `json:"near_miss"`
-	Passed   bool     `json:"passed"` // the attack is not above the near miss
+	Passed   bool     `json:"passed"` // the attack was scored, and not above the near miss
 }
 
 // A Report lists all findings in a fixed order.
@@ -37,15 +37,14 @@ func (r Report) Holes() []Finding {
 
 // String says it in a line.
 func (f Finding) String() string {
-	reward := "no reward"
-	if f.Reward != nil {
-		reward = fmt.Sprintf("%.4g", *f.Reward)
+	if f.Reward == nil {
+		return fmt.Sprintf("%s on %s: is not scored at all, beside the near miss's %.4g", f.Attack, f.Task, f.NearMiss)
 	}
 	relation := "is not above"
 	if !f.Passed {
 		relation = "is above"
 	}
-	return fmt.Sprintf("%s on %s: %s %s the near miss's %.4g", f.Attack, f.Task, reward, relation, f.NearMiss)
+	return fmt.Sprintf("%s on %s: %.4g %s the near miss's %.4g", f.Attack, f.Task, *f.Reward, relation, f.NearMiss)
 }
 
 // rounding is how far two sums of the same criteria may lie apart.
@@ -96,12 +95,12 @@ func attack(ctx context.Context, scorer *grpo.Scorer, s subject) ([]Finding, err
 	}
 	scores := response.Groups[0].Completions
 	if scores[0].Reward == nil {
-		return nil, fmt.Errorf("the near miss has no reward: %s", scores[0].Failure.Reason)
+		return nil, &tools.Error{Code: tools.Invalid, Where: "/criteria", Message: "an honest near miss has no reward: " + scores[0].Failure.Reason, Want: "criteria that can always be worked out"}
 	}
 	var findings []Finding
 	for i, score := range scores[1:] {
 		f := Finding{Attack: names[i+1], Task: s.name, Reward: score.Reward, NearMiss: *scores[0].Reward}
-		f.Passed = f.Reward == nil || *f.Reward <= f.NearMiss+rounding
+		f.Passed = f.Reward != nil && *f.Reward <= f.NearMiss+rounding
 		findings = append(findings, f)
 	}
 	return findings, nil
@@ -109,5 +108,12 @@ func attack(ctx context.Context, scorer *grpo.Scorer, s subject) ([]Finding, err
 
 // written is a completion of one text in the hermes form.
 func written(text string) grpo.Completion {
-	return grpo.Completion{Text: &text, Family: "hermes", FinishReason: "stop"}
+	return grpo.Completion{Text: &text, Family: "hermes", FinishReason: "stop", Tokens: tokens(len(text))}
+}
+
+// tokens puts a text at a token for each four bytes, for rubrics that pay by
+// the token: nothing is tokenised here.
+func tokens(bytes int) *int {
+	n := (bytes + 3) / 4
+	return &n
 }

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -59,6 +60,9 @@ func TestWeakRubricsFail(t *testing.T) {
 		{"pays for call counts", counts, "ten guesses"},
 		{"pays for containment", formula(`matched / max(1, calls_needed)`), "the right call and nine others"},
 		{"pays for length", formula(`len(text) / 10000`), "talk around a near miss"},
+		{"pays by the token", paysByToken(1), "talk around a near miss"},
+		{"pays for a spoken answer", formula(`trim(answer) == "" ? 0 : 1`), "ten answers"},
+		{"can not score what has no call", formula("calls_valid / calls_parsed"), "empty text"},
 		{"pays for repetition", formula("repetition"), "repeated calls"},
 	}
 	for _, test := range tests {
@@ -70,7 +74,7 @@ func TestWeakRubricsFail(t *testing.T) {
 			for _, f := range report.Holes() {
 				if f.Attack == test.attack {
 					text := f.String()
-					if !strings.Contains(text, test.attack) || !strings.Contains(text, "is above the near miss's") {
+					if !strings.Contains(text, test.attack) || (f.Reward != nil) != strings.Contains(text, "is above the near miss's") {
 						t.Errorf("the report says %q", text)
 					}
 					return
@@ -81,8 +85,28 @@ func TestWeakRubricsFail(t *testing.T) {
 	}
 }
 
+// paysByToken is the default rubric with another price of length.
+func paysByToken(weight float64) grpo.Rubric {
+	r := grpo.DefaultRubric()
+	r.Criteria["length"] = grpo.Criterion{Weight: weight, Unit: grpo.UnitToken, Soft: 100, Max: 10_000}
+	return r
+}
+
+func TestCostlyTokensHold(t *testing.T) {
+	for _, f := range run(t, paysByToken(-0.5)).Holes() {
+		t.Error(f)
+	}
+}
+
 func TestRunRefusesABrokenRubric(t *testing.T) {
-	if _, err := audit.Run(t.Context(), envs(), grpo.Rubric{}); err == nil {
-		t.Error("a rubric without criteria was audited")
+	unscored := grpo.DefaultRubric()
+	unscored.Criteria["own"] = grpo.Criterion{Weight: 1, Formula: "1 / (calls_needed - calls_needed)"}
+	for name, rubric := range map[string]grpo.Rubric{"without criteria": {}, "that scores nothing": unscored} {
+		t.Run(name, func(t *testing.T) {
+			_, err := audit.Run(t.Context(), envs(), rubric)
+			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid {
+				t.Errorf("error %v, want an invalid one", err)
+			}
+		})
 	}
 }

@@ -4,8 +4,9 @@
 // each attack of a suite against several tasks, scores it by the rubric, and
 // compares it with an honest near miss on the same task: one call, written
 // strictly and valid against its schema, with one wrong value (2.45 under the
-// default rubric). An attack that scores above that is a hole. The report names
-// the attack, the task and the two rewards.
+// default rubric). An attack that scores above that is a hole, and so is one that
+// is not scored at all. The report names the attack, the task and the two
+// rewards.
 //
 // The tasks are two of expected calls, one with a final answer, and one of each
 // level of the environments that are handed in, as far as they need calls and have an
