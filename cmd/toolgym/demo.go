@@ -4,42 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"math/rand/v2"
 
 	"toolgym/api"
 	"toolgym/api/client"
 	"toolgym/grpo"
 	"toolgym/tools"
-	"toolgym/tools/baseline"
 )
 
 type demoCommand struct {
-	Seed uint64 `help:"Seed of tasks and agents." default:"1"`
-	Stay bool   `help:"Keep serving afterwards, until Ctrl-C."`
-	JSON bool   `help:"Print JSON: a line an agent, then the metrics."`
+	Seed   uint64 `help:"Seed of tasks and agents." default:"1"`
+	Ollama string `help:"Let a model of this Ollama server take part; needs --model." placeholder:"URL"`
+	Model  string `help:"The model." placeholder:"M"`
+	Stay   bool   `help:"Keep serving afterwards, until Ctrl-C."`
+	JSON   bool   `help:"Print JSON: a line an agent, then the metrics."`
 }
 
-// members is how many completions each agent gives to a group.
-const members = 4
-
-// A contestant is an agent that takes part in the demo; a new one plays each
-// episode.
-type contestant struct {
-	name  string
-	agent func(spec tools.Spec, seed uint64) tools.Agent
-}
-
-func contestants() []contestant {
-	return []contestant{
-		{"random", func(_ tools.Spec, seed uint64) tools.Agent { return baseline.Random(rand.NewPCG(seed, 0)) }},
-		{"oracle", func(spec tools.Spec, _ uint64) tools.Agent { return spec.Oracle }},
+func (c demoCommand) Run(ctx context.Context, world *console) (err error) {
+	field, err := c.contestants(ctx)
+	if err != nil {
+		return err
 	}
-}
-
-func (c demoCommand) Run(world *console) (err error) {
-	server, err := api.New(api.Config{Specs: world.specs, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	server, err := api.New(api.Config{Specs: world.specs, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -48,14 +34,14 @@ func (c demoCommand) Run(world *console) (err error) {
 		return err
 	}
 	address := "http://" + listener.Addr().String()
-	ctx, stop := context.WithCancel(world.ctx)
+	serving, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- serveUntil(ctx, server, listener) }()
+	go func() { served <- serveUntil(serving, server, listener) }()
 	defer func() {
 		stop()
 		err = errors.Join(err, <-served)
 	}()
-	if err := c.compete(world, address); err != nil {
+	if err := c.compete(ctx, world, field, address); err != nil {
 		return err
 	}
 	if !c.Stay {
@@ -78,13 +64,13 @@ func (c demoCommand) note(world *console, format string, args ...any) error {
 
 // compete plays the tasks through the REST API, scores the groups and prints
 // who did how well.
-func (c demoCommand) compete(world *console, address string) error {
+func (c demoCommand) compete(ctx context.Context, world *console, field []contestant, address string) error {
 	caller, err := client.New(client.Config{URL: address})
 	if err != nil {
 		return err
 	}
 	defer caller.Close()
-	request, err := c.play(world.ctx, world.specs, caller)
+	request, err := c.play(ctx, world.specs, field, caller)
 	if err != nil {
 		return err
 	}
@@ -92,16 +78,16 @@ func (c demoCommand) compete(world *console, address string) error {
 	if err != nil {
 		return err
 	}
-	response, err := scorer.Score(world.ctx, request)
+	response, err := scorer.Score(ctx, request)
 	if err != nil {
 		return err
 	}
-	return c.print(world, response)
+	return c.print(world, standings(field, response), response.Metrics)
 }
 
 // play gathers one group a task, with members completions of each contestant
 // in the contestants' order.
-func (c demoCommand) play(ctx context.Context, specs tools.Specs, caller *client.Client) (grpo.Request, error) {
+func (c demoCommand) play(ctx context.Context, specs tools.Specs, field []contestant, caller *client.Client) (grpo.Request, error) {
 	var request grpo.Request
 	for _, id := range c.taskIDs() {
 		spec, task, err := specs.Task(id)
@@ -109,15 +95,11 @@ func (c demoCommand) play(ctx context.Context, specs tools.Specs, caller *client
 			return request, err
 		}
 		group := grpo.Group{ID: task.ID, TaskID: task.ID}
-		for _, contestant := range contestants() {
+		for _, contestant := range field {
 			for member := range uint64(members) {
-				trajectory, err := caller.Play(ctx, task.ID, contestant.agent(spec, c.Seed+member))
+				completion, err := contestant.enter(spec, c.Seed+member).play(ctx, caller, task)
 				if err != nil {
 					return request, fmt.Errorf("%s plays %s: %w", contestant.name, task.ID, err)
-				}
-				completion, err := grpo.FromTrajectory(trajectory)
-				if err != nil {
-					return request, err
 				}
 				group.Completions = append(group.Completions, completion)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -17,7 +18,7 @@ type playCommand struct {
 	JSON  bool   `help:"Print the trajectory as JSON."`
 }
 
-func (c playCommand) Run(world *console) error {
+func (c playCommand) Run(ctx context.Context, world *console) error {
 	spec, err := world.specs.Lookup(c.Env)
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func (c playCommand) Run(world *console) error {
 	if !c.JSON {
 		agent = narrated{agent, env, world}
 	}
-	trajectory, err := tools.Rollout(world.ctx, env, task, agent)
+	trajectory, err := tools.Rollout(ctx, env, task, agent)
 	if err != nil {
 		return err
 	}

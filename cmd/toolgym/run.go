@@ -39,7 +39,6 @@ type commandLine struct {
 
 // console is what a command gets from the world around it.
 type console struct {
-	ctx   context.Context
 	in    io.Reader
 	out   io.Writer // results
 	err   io.Writer // progress and logs
@@ -69,8 +68,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return report(errOut, err)
 	}
-	world := &console{ctx: ctx, in: in, out: out, err: errOut, specs: shipped(), data: line.Data,
+	world := &console{in: in, out: out, err: errOut, specs: shipped(), data: line.Data,
 		log: slog.New(slog.NewTextHandler(errOut, nil))}
+	parsed.BindTo(ctx, (*context.Context)(nil))
 	return report(errOut, parsed.Run(world))
 }
 

@@ -20,7 +20,7 @@ type serveCommand struct {
 // drain is how long running calls may take to finish after Ctrl-C.
 const drain = 10 * time.Second
 
-func (c serveCommand) Run(world *console) error {
+func (c serveCommand) Run(ctx context.Context, world *console) error {
 	if world.data != "" {
 		if _, err := world.dataDir(); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (c serveCommand) Run(world *console) error {
 		return errors.Join(err, listener.Close())
 	}
 	world.log.Info("serving", "url", address, "docs", address+"/docs")
-	return serveUntil(world.ctx, server, listener)
+	return serveUntil(ctx, server, listener)
 }
 
 // listen opens a TCP address. A port in use is something outside; an address

@@ -37,9 +37,9 @@ func (s *standing) add(score grpo.Score) {
 
 // standings sums a response up by contestant; the completions of each group
 // stand in the contestants' order.
-func standings(response grpo.Response) []standing {
-	out := make([]standing, len(contestants()))
-	for i, contestant := range contestants() {
+func standings(field []contestant, response grpo.Response) []standing {
+	out := make([]standing, len(field))
+	for i, contestant := range field {
 		out[i].Agent = contestant.name
 		for _, group := range response.Groups {
 			for _, score := range group.Completions[i*members : (i+1)*members] {
@@ -50,15 +50,14 @@ func standings(response grpo.Response) []standing {
 	return out
 }
 
-func (c demoCommand) print(world *console, response grpo.Response) error {
-	list := standings(response)
+func (c demoCommand) print(world *console, list []standing, metrics grpo.Metrics) error {
 	if c.JSON {
 		for _, s := range list {
 			if err := world.printJSON(s); err != nil {
 				return err
 			}
 		}
-		return world.printJSON(map[string]grpo.Metrics{"metrics": response.Metrics})
+		return world.printJSON(map[string]grpo.Metrics{"metrics": metrics})
 	}
 	var rows [][]string
 	for _, s := range list {
