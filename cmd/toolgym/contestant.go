@@ -20,7 +20,8 @@ type contestant struct {
 	enter func(spec tools.Spec, seed uint64) player
 }
 
-// A player plays one episode over REST and hands in what is graded.
+// A player plays one episode, over REST where it can, and hands in what is
+// graded.
 type player interface {
 	play(ctx context.Context, caller *client.Client, task tools.Task) (grpo.Completion, error)
 }
@@ -37,11 +38,11 @@ func (c demoCommand) contestants(ctx context.Context) ([]contestant, error) {
 	if c.Model == "" {
 		return field, nil
 	}
-	chat := rollout.Chat{URL: c.Ollama, Model: c.Model}.WithDefaults()
-	if err := chat.Check(ctx); err != nil {
+	config := rollout.Config{URL: c.Ollama, Model: c.Model}.WithDefaults()
+	if _, err := config.Probe(ctx); err != nil {
 		return nil, err
 	}
-	return append(field, contestant{c.Model, func(_ tools.Spec, seed uint64) player { return model{chat.Dialogue(int(seed))} }}), nil
+	return append(field, contestant{c.Model, func(spec tools.Spec, seed uint64) player { return model{rollout.Chat{Config: config}, spec, int(seed)} }}), nil
 }
 
 // agent is a player that is no language model: its steps are graded as the
@@ -56,10 +57,15 @@ func (a agent) play(ctx context.Context, caller *client.Client, task tools.Task)
 	return grpo.FromTrajectory(trajectory)
 }
 
-// model is a language model: its own messages are graded.
-type model struct{ *rollout.Dialogue }
+// model is a language model: its own messages are graded. It plays in-process,
+// where its transcript is kept.
+type model struct {
+	rollout.Chat
+	spec tools.Spec
+	seed int
+}
 
-func (m model) play(ctx context.Context, caller *client.Client, task tools.Task) (grpo.Completion, error) {
-	_, err := caller.Play(ctx, task.ID, m)
-	return m.Completion(), err
+func (m model) play(ctx context.Context, _ *client.Client, task tools.Task) (grpo.Completion, error) {
+	transcript, err := m.Run(ctx, m.spec.New(), task, m.seed)
+	return transcript.Completion(), err
 }
