@@ -27,7 +27,7 @@ func (a *Agent) Plan(ctx context.Context, steps []schema.AgentStep, inputs map[s
 
 func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []played, options []llms.CallOption) ([]schema.AgentAction, *schema.AgentFinish, error) {
 	if over(a.guarded) {
-		return nil, finish(lastObservation(past), "the episode is over"), nil
+		return nil, finish(lastObservation(past), episodeOver), nil
 	}
 	now := a.config.Clock()
 	if err := a.config.Budget.spent(past, now); err != nil {
@@ -86,6 +86,9 @@ func (a *Agent) left(past []played, now time.Time) time.Duration {
 	}
 	return a.config.Budget.Time - now.Sub(began(past, now))
 }
+
+// episodeOver is the log of a finish that is not the model's word.
+const episodeOver = "the episode is over"
 
 func finish(output, log string) *schema.AgentFinish {
 	return &schema.AgentFinish{ReturnValues: map[string]any{outputKey: output}, Log: log}
