@@ -58,6 +58,7 @@ type Agent struct {
 	guarded []lctools.Tool
 	offered []llms.Tool
 	reader  *parse.Reader
+	episode *episode // of Play; nil otherwise
 }
 
 var (
@@ -155,9 +156,10 @@ func (a *Agent) lookup(name string) (lctools.Tool, bool) {
 }
 
 // unknown is the fault of a call of no tool; "" if there is one. It lists the
-// names there are.
+// names there are. An episode that is played is asked itself: such a call spends
+// a step there.
 func (a *Agent) unknown(name string) string {
-	if _, ok := a.lookup(name); ok {
+	if _, ok := a.lookup(name); ok || a.episode != nil {
 		return ""
 	}
 	names := make([]string, len(a.guarded))
@@ -172,11 +174,16 @@ func (a *Agent) with(ctx context.Context, caller tools.Caller) (*Agent, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	offered, err := EpisodeTools(caller)
+	e := &episode{caller: caller}
+	config := a.config
+	var err error
+	if config.Tools, err = e.tools(); err != nil {
+		return nil, err
+	}
+	player, err := NewAgent(config)
 	if err != nil {
 		return nil, err
 	}
-	config := a.config
-	config.Tools = offered
-	return NewAgent(config)
+	player.episode = e
+	return player, nil
 }

@@ -17,7 +17,7 @@ import (
 // only where it has no others. The output is what a user sees of an answer
 // without calls; that must be something.
 func (a *Agent) read(choice *llms.ContentChoice, next *turn) (output string, err error) {
-	next.Content, next.Tokens = choice.Content, tokensOf(choice)
+	next.hear(choice)
 	for _, call := range choice.ToolCalls {
 		if f := call.FunctionCall; f != nil {
 			next.Calls = append(next.Calls, wanted{call.ID, f.Name, f.Arguments, a.unknown(f.Name)})
@@ -31,11 +31,30 @@ func (a *Agent) read(choice *llms.ContentChoice, next *turn) (output string, err
 	}
 	next.number()
 	if err == nil && len(next.Calls) == 0 && strings.TrimSpace(output) == "" {
-		err = fmt.Errorf("%w: the model's message is empty: no call and no text (%d tokens, stop reason %q)",
-			agents.ErrUnableToParseOutput, next.Tokens, choice.StopReason)
+		err = &emptyError{next.Tokens, choice.StopReason}
 	}
 	return output, err
 }
+
+// hear takes what an answer says beside its calls.
+func (t *turn) hear(choice *llms.ContentChoice) {
+	t.Content, t.Reason = choice.Content, choice.StopReason
+	t.Prompted, _ = choice.GenerationInfo["PromptTokens"].(int)
+	t.Tokens, _ = choice.GenerationInfo["CompletionTokens"].(int)
+}
+
+// emptyError is an answer without a call and without a text. Where the model
+// generated tokens, its server has lost them.
+type emptyError struct {
+	tokens int
+	reason string
+}
+
+func (e *emptyError) Error() string {
+	return fmt.Sprintf("%s: the model's message is empty: no call and no text (%d tokens, stop reason %q)", agents.ErrUnableToParseOutput, e.tokens, e.reason)
+}
+
+func (e *emptyError) Unwrap() error { return agents.ErrUnableToParseOutput }
 
 // number gives an id to each call that has none.
 func (t *turn) number() {

@@ -15,8 +15,11 @@ import (
 // tools share the episode and make one call at a time. Once the episode is over
 // they say so and call nothing; an [Agent] that has them finishes then.
 func EpisodeTools(caller tools.Caller) ([]lctools.Tool, error) {
-	e := &episode{caller: caller}
-	offered, err := offer(caller.Tools(), e.call)
+	return (&episode{caller: caller}).tools()
+}
+
+func (e *episode) tools() ([]lctools.Tool, error) {
+	offered, err := offer(e.caller.Tools(), e.call)
 	for i, t := range offered {
 		offered[i] = episodeTool{t.(offeredTool), e}
 	}

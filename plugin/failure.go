@@ -13,6 +13,9 @@ import (
 // provider names this model in its errors.
 const provider = "ollama (toolgym)"
 
+// errCut is the cause of the error for a prompt that its server has cut.
+var errCut = errors.New("the prompt was cut")
+
 // refused is the error for a request that can not be carried out as it stands.
 func refused(format string, args ...any) error {
 	return llms.NewError(llms.ErrCodeInvalidRequest, provider, fmt.Sprintf(format, args...))

@@ -108,7 +108,7 @@ func (m *Model) generate(ctx context.Context, conversation []llms.MessageContent
 	}
 	if limit, ok := request.Options["num_ctx"].(int); ok && reply.PromptEvalCount >= limit {
 		return nil, llms.NewError(llms.ErrCodeTokenLimit, provider,
-			fmt.Sprintf("the prompt fills the whole context of %d tokens, so that the server has cut it; raise NumCtx", limit))
+			fmt.Sprintf("the prompt fills the whole context of %d tokens, so that the server has cut it; raise NumCtx", limit)).WithCause(errCut)
 	}
 	return response(reply, asked(conversation)), nil
 }

@@ -110,9 +110,3 @@ func number(past []played) int {
 	}
 	return last
 }
-
-// tokensOf is how many tokens the model says it generated.
-func tokensOf(choice *llms.ContentChoice) int {
-	n, _ := choice.GenerationInfo["CompletionTokens"].(int)
-	return n
-}

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	"github.com/tmc/langchaingo/callbacks"
@@ -47,10 +48,8 @@ var _ callbacks.Handler = (*Recorder)(nil)
 // heard is one message of the model as far as it is known.
 type heard struct {
 	turn
-	told   bool // by the model, and not only by its actions
-	calls  []heardCall
-	reason string
-	tokens int
+	told  bool // by the model, and not only by its actions
+	calls []heardCall
 }
 
 type heardCall struct {
@@ -95,7 +94,8 @@ func (r *Recorder) HandleLLMGenerateContentEnd(_ context.Context, response *llms
 		return
 	}
 	choice := response.Choices[0]
-	said := heard{told: true, turn: turn{Content: choice.Content}, reason: choice.StopReason, tokens: tokensOf(choice)}
+	said := heard{told: true}
+	said.hear(choice)
 	for _, call := range choice.ToolCalls {
 		if f := call.FunctionCall; f != nil {
 			said.calls = append(said.calls, heardCall{wanted: wanted{ID: call.ID, Name: f.Name, Arguments: f.Arguments}})
@@ -133,7 +133,7 @@ func (r *Recorder) own(t turn) {
 		return
 	}
 	if last == nil || !last.told || last.Number > 0 {
-		r.turns = append(r.turns, heard{tokens: t.Tokens})
+		r.turns = append(r.turns, heard{})
 		last = r.last()
 	}
 	last.turn, last.calls = t, nil
@@ -193,6 +193,19 @@ func (r *Recorder) HandleAgentFinish(_ context.Context, end schema.AgentFinish) 
 		r.turns = append(r.turns, heard{turn: turn{Content: text}})
 	}
 	r.ended = end.Log != "" || said
+}
+
+// HandleChainError keeps an empty answer, of which nothing else tells.
+func (r *Recorder) HandleChainError(_ context.Context, err error) {
+	empty := (*emptyError)(nil)
+	if !errors.As(err, &empty) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := r.last(); last == nil || !last.told || len(last.calls) > 0 {
+		r.turns = append(r.turns, heard{turn: turn{Tokens: empty.tokens, Reason: empty.reason}})
+	}
 }
 
 // HandleChainEnd takes missing results from the steps, where the executor

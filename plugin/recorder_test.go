@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,7 +196,7 @@ func TestRecorderOfAStockAgent(t *testing.T) {
 			}
 			model := &telling{script{lines: []llms.ContentChoice{
 				says("I need it.\nAction: calculator\nAction Input: 2*(3+4)"), says("I know.\nFinal Answer: 14")}}, recorder}
-			options := append(test.options, agents.WithCallbacksHandler(recorder), agents.WithMaxIterations(5))
+			options := append(slices.Clip(test.options), agents.WithCallbacksHandler(recorder), agents.WithMaxIterations(5))
 			executor := agents.NewExecutor(agents.NewOneShotAgent(model, offered, agents.WithMaxIterations(5)), options...)
 			if _, err := chains.Call(t.Context(), executor, map[string]any{"input": "What is 2*(3+4)?"}); err != nil {
 				t.Fatal(err)

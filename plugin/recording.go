@@ -112,8 +112,10 @@ func (r *Recorder) Completion() (grpo.Completion, error) {
 	c := grpo.Completion{Messages: messages, Family: parse.Structured}
 	tokens := 0
 	for _, said := range r.turns {
-		tokens += said.tokens
-		c.FinishReason = said.reason
+		tokens += said.Tokens
+		if said.Reason != "" { // not every last word comes with one
+			c.FinishReason = said.Reason
+		}
 	}
 	if tokens > 0 {
 		c.Tokens = &tokens
@@ -122,20 +124,14 @@ func (r *Recorder) Completion() (grpo.Completion, error) {
 }
 
 func (r *Recorder) messages() ([]json.RawMessage, error) {
-	messages := []json.RawMessage{}
+	var messages []json.RawMessage // nil where the model said nothing at all
 	add := func(m message) error {
 		text, err := json.Marshal(m)
 		messages = append(messages, text)
 		return err
 	}
 	for _, said := range r.turns {
-		m := message{Role: "assistant", Content: said.Content}
-		for _, c := range said.calls {
-			if !said.Spelt {
-				m.ToolCalls = append(m.ToolCalls, messageCall{c.ID, "function", messageFunction{c.Name, argumentsJSON(c.Arguments)}})
-			}
-		}
-		if err := add(m); err != nil {
+		if err := add(said.message()); err != nil {
 			return nil, fmt.Errorf("encoding a message: %w", err)
 		}
 		for _, c := range said.calls {
@@ -148,6 +144,17 @@ func (r *Recorder) messages() ([]json.RawMessage, error) {
 		}
 	}
 	return messages, nil
+}
+
+// message is the turn as a chat's. Calls that the model wrote as text stay text.
+func (h heard) message() message {
+	m := message{Role: "assistant", Content: h.Content}
+	for _, c := range h.calls {
+		if !h.Spelt {
+			m.ToolCalls = append(m.ToolCalls, messageCall{c.ID, "function", messageFunction{c.Name, argumentsJSON(c.Arguments)}})
+		}
+	}
+	return m
 }
 
 type message struct {

@@ -71,11 +71,22 @@ func (a *Agent) act(ctx context.Context, action schema.AgentAction) (string, err
 	if wrong := fault(action); wrong != "" {
 		return string(mistake(wrong).Content), nil
 	}
-	t, ok := a.lookup(action.Tool)
-	if !ok {
-		return string(mistake(a.unknown(action.Tool)).Content), nil
+	if t, ok := a.lookup(action.Tool); ok {
+		return t.Call(ctx, action.ToolInput)
 	}
-	return t.Call(ctx, action.ToolInput)
+	return a.stray(ctx, tools.Call{ID: action.ToolID, Name: action.Tool, Arguments: argumentsJSON(action.ToolInput)})
+}
+
+// stray hands the call of a tool that there is not to the episode.
+func (a *Agent) stray(ctx context.Context, call tools.Call) (string, error) {
+	a.config.Callbacks.HandleToolStart(ctx, string(call.Arguments))
+	result, err := a.episode.call(ctx, call)
+	if err != nil {
+		a.config.Callbacks.HandleToolError(ctx, err)
+		return "", &outage{fmt.Errorf("calling %q: %w", clip(call.Name, 80), err)}
+	}
+	a.config.Callbacks.HandleToolEnd(ctx, string(result.Content))
+	return string(result.Content), nil
 }
 
 func (o *Outcome) count(past []played) {
@@ -112,8 +123,10 @@ func (a *Agent) Play(ctx context.Context, task tools.Task, _ json.RawMessage, ca
 	if !ok {
 		return nil
 	}
-	_, err = speaker.Say(ctx, outcome.Output)
-	return err
+	if _, err := speaker.Say(ctx, outcome.Output); err != nil {
+		return &outage{fmt.Errorf("saying the last word: %w", err)}
+	}
+	return nil
 }
 
 // prompt is the task's in langchaingo's form.

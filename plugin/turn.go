@@ -19,8 +19,11 @@ type turn struct {
 	Content string    `json:"content,omitempty"`
 	Calls   []wanted  `json:"calls"`
 	Spelt   bool      `json:"spelt,omitempty"` // the calls were read out of Content
-	Tokens  int       `json:"tokens,omitempty"`
-	Began   time.Time `json:"began"` // when the run began
+	Began   time.Time `json:"began"`           // when the run began
+
+	Prompted int    `json:"prompted,omitempty"` // tokens that the model read
+	Tokens   int    `json:"tokens,omitempty"`   // and wrote
+	Reason   string `json:"reason,omitempty"`   // why it stopped
 }
 
 // wanted is a call as the model wrote it; Arguments may be no JSON at all. Fault
