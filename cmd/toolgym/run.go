@@ -34,6 +34,7 @@ type commandLine struct {
 	Envs    envsCommand    `cmd:"" help:"List environments, levels and tools."`
 	Tasks   tasksCommand   `cmd:"" help:"List tasks of an environment."`
 	Play    playCommand    `cmd:"" help:"Play one task with an agent, or yourself."`
+	Audit   auditCommand   `cmd:"" help:"Attack a rubric: try to be paid without doing the task."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
