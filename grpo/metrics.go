@@ -3,8 +3,10 @@ package grpo
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"toolgym/grpo/objective"
+	"toolgym/grpo/parse"
 )
 
 // Metrics are the figures of a batch, under the names that trainers print. A
@@ -17,6 +19,8 @@ import (
 //	rewards/{criterion}/std     its sample standard deviation
 //	completions/mean_length     in tokens, where they are known of every completion
 //	completions/clipped_ratio   share of the completions that were cut off
+//	completions/unrecognised_ratio  share of those with an attempt in no known form, which
+//	                            may be a blind spot of the reader
 //	tools/call_frequency        calls for each completion
 //	tools/failure_frequency     share of the calls that failed
 //	kl                          mean divergence from the reference policy, by the loss's estimator
@@ -32,6 +36,7 @@ const (
 	MetricZeroStd          = "frac_reward_zero_std"
 	MetricMeanLength       = "completions/mean_length"
 	MetricClippedRatio     = "completions/clipped_ratio"
+	MetricUnrecognised     = "completions/unrecognised_ratio"
 	MetricCallFrequency    = "tools/call_frequency"
 	MetricFailureFrequency = "tools/failure_frequency"
 	MetricKL               = "kl"
@@ -78,7 +83,7 @@ type tally struct {
 	criteria []moments
 	lengths  moments
 	uncounted,
-	cut, completions, calls, failed int
+	cut, unrecognised, completions, calls, failed int
 	failures map[string]int
 	loss     *objective.Meter
 	estimate string
@@ -137,6 +142,7 @@ func (t *tally) addScore(s *Score) {
 		t.uncounted++
 	}
 	t.cut += int(s.values.value[mOverlong])
+	t.unrecognised += int(flag(slices.Contains(s.Defects, parse.DefectNotRecognised)))
 	for i := range s.Calls {
 		if c := &s.Calls[i]; c.Counts() {
 			t.calls++
@@ -183,6 +189,7 @@ func (t *tally) metrics() (Metrics, error) {
 		MetricZeroStd:          t.zero.meanOrNil(),
 		MetricMeanLength:       ratio(t.lengths.mean, t.lengths.n > 0 && t.uncounted == 0),
 		MetricClippedRatio:     share(t.cut, t.completions),
+		MetricUnrecognised:     share(t.unrecognised, t.completions),
 		MetricCallFrequency:    share(t.calls, t.completions),
 		MetricFailureFrequency: share(t.failed, t.calls),
 	}

@@ -61,6 +61,7 @@ func TestParseRubricRefuses(t *testing.T) {
 		{"no JSON", `{"criteria":`, "", "YAML or JSON"},
 		{"a key twice", `{"criteria":{"format":{"weight":1,"weight":2}}}`, "", "YAML or JSON"},
 		{"a key twice in YAML", "criteria:\n  format: {weight: 1}\n  format: {weight: 2}\n", "", "YAML or JSON"},
+		{"two documents", "criteria: {format: {weight: 1}}\n---\ncriteria: {}\n", "", "YAML or JSON"},
 		{"a list", "- format", "", "an object"},
 		{"a weight that is a text", `{"criteria":{"format":{"weight":"1"}}}`, "/criteria/format/weight", "a finite number"},
 		{"a weight that is no number", "criteria: {format: {weight: .nan}}", "/criteria/format/weight", "a finite number"},

@@ -3,7 +3,9 @@ package grpo
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -28,7 +30,7 @@ func ParseRubric(text []byte) (Rubric, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
 		value, err = strictjson.Decode(trimmed)
 	} else {
-		err = yaml.Unmarshal(text, &value)
+		value, err = readYAML(text)
 	}
 	if err != nil {
 		return Rubric{}, refuse("", "a rubric in YAML or JSON", "%v", err)
@@ -38,6 +40,18 @@ func ParseRubric(text []byte) (Rubric, error) {
 		return Rubric{}, err
 	}
 	return r, r.Validate()
+}
+
+// readYAML reads the one document of a YAML text.
+func readYAML(text []byte) (value any, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&value); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one document")
+	}
+	return value, nil
 }
 
 // UnmarshalJSON reads a rubric as strictly as [ParseRubric] does. Whether it

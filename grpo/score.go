@@ -48,6 +48,9 @@ type Score struct {
 	Missing []tools.Call   `json:"missing,omitempty"`
 	Defects []parse.Defect `json:"defects"`
 	Tier    parse.Tier     `json:"tier"`
+	// Cause is what a program logs where its own environment failed; it is not
+	// for clients.
+	Cause error `json:"-"`
 
 	values values
 }

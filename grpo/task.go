@@ -100,6 +100,7 @@ func (t *task) grade(ctx context.Context, s *Score, c *Completion) ([]turn, erro
 	}
 	if err != nil {
 		s.Failure = &Failure{Kind: FailureHarness, Reason: "the calls can not be replayed: " + reason(err)}
+		s.Cause = err
 		return turns, nil
 	}
 	s.complete(t, turns, credit)
