@@ -25,6 +25,7 @@ func mayImport() map[string][]string {
 		"grpo/match":          {"tools"},
 		"grpo":                {"grpo/parse", "grpo/objective", "grpo/match"},
 		"grpo/audit":          {"grpo"},
+		"grpo/bench":          {"grpo", "tools/..."},
 		"grpo/rollout":        {"grpo"},
 		"grpo/eval/stats":     {},
 		"grpo/eval":           {"grpo/rollout", "grpo/eval/stats"},

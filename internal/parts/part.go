@@ -13,9 +13,10 @@ type Part int
 
 // The programs that tests of this module ask for.
 const (
-	Ollama   Part = iota // a server for language models, 0.6.5 or later
-	Chromium             // a browser that runs without a screen
-	Torch                // a Python 3 that can import torch
+	Ollama     Part = iota // a server for language models, 0.6.5 or later
+	Chromium               // a browser that runs without a screen
+	Torch                  // a Python 3 that can import torch
+	Jsonschema             // a Python 3 that can import jsonschema
 )
 
 // origin says how a part is found and how a person gets it.
@@ -50,6 +51,14 @@ func (p Part) origin() origin {
 			names:    []string{"/usr/bin/python3", "python3"},
 			install:  "apt-get install python3-torch",
 			probe:    []string{"-c", "import torch"},
+		}
+	case Jsonschema:
+		return origin{
+			name:     "python3-jsonschema",
+			variable: "TOOLGYM_PYTHON",
+			names:    []string{"/usr/bin/python3", "python3"},
+			install:  "apt-get install python3-jsonschema",
+			probe:    []string{"-c", "import jsonschema"},
 		}
 	}
 	panic(fmt.Sprintf("parts: there is no part %d", int(p)))
