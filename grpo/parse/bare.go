@@ -124,6 +124,10 @@ func (s *scan) bareObject(at int) bool {
 func (s *scan) wholeObjects(at int, st style) bool {
 	saved := *s
 	s.joined(at, at, st)
+	if next := s.skipBlanks(s.pos); s.foreignCloser(next) > next && s.ends(s.foreignCloser(next)) {
+		s.afterLast(s.foreignCloser(next))
+		s.swap(DefectMissingWrapper, DefectMissingOpenTag)
+	}
 	if !s.ends(s.pos) {
 		*s = saved
 		return false

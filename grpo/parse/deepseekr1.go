@@ -44,21 +44,12 @@ func (s *scan) deepSeek(m mark, typed bool) bool {
 		s.deepSeekEnd(at, outer)
 	}
 	if !exact {
-		s.markOK(first, DefectTokenLookalike)
+		s.mark(first, DefectTokenLookalike)
 	}
 	if !outer {
-		s.markOK(first, DefectMissingOpenTag)
+		s.mark(first, DefectMissingOpenTag)
 	}
 	return true
-}
-
-// markOK is mark for those attempts that were not lost.
-func (s *scan) markOK(from int, defects ...Defect) {
-	for i := from; i < len(s.attempts); i++ {
-		if a := &s.attempts[i]; a.Status == StatusOK {
-			a.Defects = with(a.Defects, defects...)
-		}
-	}
 }
 
 // deepSeekCall reads one call behind its opening token, which spans
@@ -69,7 +60,7 @@ func (s *scan) deepSeekCall(start, begin, size int, typed bool) (end int, ok boo
 	separator := strings.Replace(strings.Replace(s.text[begin:from], "call"+lowBlock+"begin", "sep", 1), "call_begin", "sep", 1)
 	at := s.find(separator, from)
 	if at < 0 || at-from > maxHeader {
-		s.unfinished(start, s.text[begin:from], closer)
+		s.unfinished(start, from, s.text[begin:from], closer)
 		return s.pos, false
 	}
 	name := strings.TrimSpace(s.text[from:at])
@@ -78,7 +69,7 @@ func (s *scan) deepSeekCall(start, begin, size int, typed bool) (end int, ok boo
 	fenced, isTyped := false, !s.hasAt(next, "{")
 	if isTyped {
 		if name, next, ok = s.typedName(next); !ok {
-			s.unfinished(start, s.text[begin:from], closer)
+			s.unfinished(start, from, s.text[begin:from], closer)
 			return s.pos, false
 		}
 		if next, fenced = s.openFence(next); !fenced {

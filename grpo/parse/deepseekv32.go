@@ -39,7 +39,7 @@ func (s *scan) dsml(m mark) bool {
 		s.orphanInvoke(first)
 	}
 	if !exact {
-		s.markOK(first, DefectTokenLookalike)
+		s.mark(first, DefectTokenLookalike)
 	}
 	if ok {
 		s.dsmlEnd(at, m.token == dsmlCalls)
@@ -82,7 +82,7 @@ func (s *scan) dsmlInvoke(start, at, size int) (end int, ok bool) {
 	attributes, next, ok := s.attribute(at + size)
 	name, named := dsmlAttribute(attributes, "name")
 	if !ok {
-		s.unfinished(start, opener, closer)
+		s.unfinished(start, at+size, opener, closer)
 		return s.pos, false
 	}
 	inside, t := next, s.newTagged(name)
@@ -98,11 +98,11 @@ func (s *scan) dsmlInvoke(start, at, size int) (end int, ok bool) {
 			return end, true
 		case s.hasAt(next, prefix+"parameter"):
 			if next, ok = s.dsmlParameter(next, prefix, closer, t); !ok {
-				s.unfinished(start, opener, closer)
+				s.unfinished(start, at+size, opener, closer)
 				return s.pos, false
 			}
 		case next >= s.end || s.partial(next, closer, prefix+"parameter"):
-			s.unfinished(start, opener, closer)
+			s.unfinished(start, at+size, opener, closer)
 			return s.pos, false
 		default:
 			s.strangeBlock(start, next, closer)

@@ -68,11 +68,7 @@ func (s *scan) unwrap(at, inside, end, after int) bool {
 		*s = saved
 		return false
 	}
-	for i := range s.attempts {
-		if a := &s.attempts[i]; a.Status == StatusOK {
-			a.Defects = fenced(a.Defects)
-		}
-	}
+	s.swap(DefectMissingWrapper, DefectCodeFence)
 	s.attempts[0].Span.Start = at
 	s.attempts[len(s.attempts)-1].Span.End = after
 	s.attempts = append(saved.attempts, s.attempts...)
@@ -82,13 +78,20 @@ func (s *scan) unwrap(at, inside, end, after int) bool {
 	return true
 }
 
-// fenced replaces "no wrapper" by "a fence", which is the wrapper there is.
-func fenced(defects []Defect) []Defect {
-	out := make([]Defect, 0, len(defects)+1)
-	for _, d := range defects {
-		if d != DefectMissingWrapper {
-			out = append(out, d)
+// swap replaces a defect by another in all attempts that are not lost: a fence,
+// or an orphaned closer, is the wrapper there is.
+func (s *scan) swap(old, replacement Defect) {
+	for i := range s.attempts {
+		a := &s.attempts[i]
+		if a.Status != StatusOK {
+			continue
 		}
+		defects := make([]Defect, 0, len(a.Defects)+1)
+		for _, d := range a.Defects {
+			if d != old {
+				defects = append(defects, d)
+			}
+		}
+		a.Defects = with(defects, replacement)
 	}
-	return append(out, DefectCodeFence)
 }

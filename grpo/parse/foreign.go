@@ -147,7 +147,11 @@ func (s *scan) opaque(m mark) bool {
 	case payload == "" || !s.looksLikePayload(m, payload, closed):
 		return false
 	}
-	s.lose(m.at, after, StatusMalformed, DefectUnknownEnvelope)
+	defect := DefectUnknownEnvelope
+	if s.family == Auto {
+		defect = DefectNotRecognised
+	}
+	s.lose(m.at, after, StatusMalformed, defect)
 	return true
 }
 
@@ -168,8 +172,9 @@ func (s *scan) looksLikePayload(m mark, payload string, closed bool) bool {
 	if i := strings.IndexFunc(head, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }); i >= 0 {
 		word = head[:i]
 	}
+	special := s.text[m.at+1] == '|' || m.token == bracketToolCalls
 	switch {
-	case s.isDeclared(word):
+	case s.isDeclared(word), special && s.nothingShown(m.at):
 		return true
 	case !closed:
 		return false

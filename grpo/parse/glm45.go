@@ -49,7 +49,11 @@ func (s *scan) glmName(at int) (name string, next int, ok bool) {
 	if strings.ContainsAny(name, " \n\t{[\"'(") || !closed && !(cut || next >= s.end && s.isDeclared(name)) {
 		return "", 0, false
 	}
-	return name, next, name != "" || s.hasAt(next, argKeyOpen)
+	if s.hasAt(next, argKeyOpen) || cut || s.isDeclared(name) {
+		return name, next, true
+	}
+	// A tag in prose has blanks around the word between opener and closer.
+	return name, next, name != "" && s.family == GLM45 && !isBlank(s.text[at])
 }
 
 // orphanArguments reads a block whose <tool_call> is missing: the name is the
@@ -77,11 +81,11 @@ func (s *scan) glmArguments(start, at int, name string, defects []Defect) {
 		case s.hasAt(next, argKeyOpen):
 			var ok bool
 			if next, ok = s.glmArgument(next, t); !ok {
-				s.unfinished(start, toolCallOpen, toolCallClose)
+				s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 				return
 			}
 		case next >= s.end || s.partial(next, toolCallClose, argKeyOpen):
-			s.unfinished(start, toolCallOpen, toolCallClose)
+			s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 			return
 		default:
 			s.strangeBlock(start, next, toolCallClose)

@@ -32,10 +32,10 @@ func (s *scan) kimiK2(m mark) bool {
 		return s.cutHeader(m, m.end)
 	}
 	if !m.exact {
-		s.markOK(first, DefectTokenLookalike)
+		s.mark(first, DefectTokenLookalike)
 	}
 	if m.token == kimiCall {
-		s.markOK(first, DefectMissingOpenTag)
+		s.mark(first, DefectMissingOpenTag)
 	}
 	next := s.skipBlanks(at)
 	switch {
@@ -55,7 +55,7 @@ func (s *scan) kimiK2(m mark) bool {
 func (s *scan) kimiCall(start, from int) (end int, ok bool) {
 	at := s.find(kimiArguments, from)
 	if at < 0 || at-from > maxHeader {
-		s.unfinished(start, kimiCallOpen, kimiCallClose)
+		s.unfinished(start, from, kimiCallOpen, kimiCallClose)
 		return s.pos, false
 	}
 	id := strings.TrimSpace(s.text[from:at])

@@ -33,7 +33,7 @@ func (s *scan) payload(w wrapper) bool {
 		}
 	case s.hasAt(at, "["):
 		end, ok = s.list(at, w)
-		if ok && !w.list {
+		if !w.list {
 			s.mark(first, DefectArrayInTag)
 		}
 	default:
@@ -59,7 +59,7 @@ func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 	for {
 		a, failure := s.object(at, w.style)
 		if failure != nil {
-			s.broken(w.at, at, w.closer, failure)
+			s.broken(max(w.at, s.shown), at, w.closer, failure)
 			return s.pos, false
 		}
 		s.add(a)
@@ -107,7 +107,7 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 	for {
 		a, failure := s.object(next, w.style)
 		if failure != nil {
-			s.broken(w.at, next, w.closer, failure)
+			s.broken(max(w.at, s.shown), next, w.closer, failure)
 			return s.pos, false
 		}
 		s.add(a)
@@ -238,14 +238,17 @@ func (s *scan) diagnose(failure *strictjson.Error, at int, closer string, closed
 	switch failure.Kind {
 	case strictjson.UnexpectedEnd:
 		return status, DefectUnbalanced
-	case strictjson.Unexpected:
+	case strictjson.Unexpected, strictjson.UnescapedQuote:
 		if closer != "" && s.hasAt(at, closer) || at < s.end && (s.text[at] == '}' || s.text[at] == ']') {
 			return status, DefectUnbalanced
 		}
 		if m, ok := s.nextMark(at); ok && m.at == at {
 			return status, DefectUnbalanced
 		}
-	case strictjson.Unterminated, strictjson.UnescapedQuote, strictjson.BadEscape, strictjson.NonFinite, strictjson.DuplicateKey,
+		if failure.Kind == strictjson.UnescapedQuote {
+			return status, DefectUnescapedQuote
+		}
+	case strictjson.Unterminated, strictjson.BadEscape, strictjson.NonFinite, strictjson.DuplicateKey,
 		strictjson.InvalidUTF8, strictjson.TooDeep, strictjson.TooLarge:
 		return status, Defect(failure.Kind)
 	}

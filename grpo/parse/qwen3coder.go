@@ -82,7 +82,7 @@ func (s *scan) orphanFunction(m mark) bool {
 func (s *scan) function(start, at int) (end int, ok bool) {
 	name, next, ok := s.attribute(at + len(functionOpen))
 	if !ok {
-		s.unfinished(start, toolCallOpen, toolCallClose)
+		s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 		return s.pos, false
 	}
 	inside, t := next, s.newTagged(name)
@@ -94,11 +94,11 @@ func (s *scan) function(start, at int) (end int, ok bool) {
 			return end, true
 		case s.hasAt(next, parameterOpen):
 			if next, ok = s.parameter(next, t); !ok {
-				s.unfinished(start, toolCallOpen, toolCallClose)
+				s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 				return s.pos, false
 			}
 		case next >= s.end || s.hasAt(next, toolCallClose) || s.partial(next, functionClose, parameterOpen):
-			s.unfinished(start, toolCallOpen, toolCallClose)
+			s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 			return s.pos, false
 		default:
 			s.strangeBlock(start, next, toolCallClose)

@@ -42,7 +42,7 @@ func (s *scan) lookBehind() {
 	}
 	unclosed := has(s.defects, DefectReasoningUnclosed)
 	for _, span := range s.reasoning {
-		hidden := scan{reader: s.reader, text: s.text, family: s.asked, asked: s.asked, reasoned: true,
+		hidden := scan{reader: s.reader, text: s.text, family: s.asked, asked: s.asked, reasoned: true, tryStart: true,
 			begin: span.Start, pos: span.Start, shown: span.Start, end: span.End}
 		hidden.loop()
 		for _, a := range hidden.attempts {

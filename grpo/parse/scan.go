@@ -76,17 +76,16 @@ func (s *scan) take(m mark) {
 	case codeFence:
 		s.fence(m)
 	case opener:
-		if before := s.pos; !s.open(m) {
-			s.pos = max(m.end, before)
-		}
+		s.open(m)
 	}
+	s.pos = max(s.pos, m.end)
 }
 
-// open reads the attempt that an opener starts; false means that the opener
+// open reads the attempt that an opener starts. Where there is none, the opener
 // is text.
-func (s *scan) open(m mark) bool {
+func (s *scan) open(m mark) {
 	if !s.afford() {
-		return true
+		return
 	}
 	family := s.family
 	if family == Auto {
@@ -104,7 +103,6 @@ func (s *scan) open(m mark) bool {
 	if ok && s.family == Auto && len(s.attempts) > count {
 		s.family = family
 	}
-	return ok
 }
 
 // afford ends the reading where the limits are reached.
@@ -187,10 +185,13 @@ func clipRaw(raw string) string {
 	return raw[:most]
 }
 
-// mark gives the attempts from an index on more defects.
+// mark gives the attempts from an index on more defects. One that is lost
+// already keeps its one reason.
 func (s *scan) mark(from int, defects ...Defect) {
 	for i := from; i < len(s.attempts); i++ {
-		s.attempts[i].Defects = with(s.attempts[i].Defects, defects...)
+		if a := &s.attempts[i]; a.Status == StatusOK {
+			a.Defects = with(a.Defects, defects...)
+		}
 	}
 }
 

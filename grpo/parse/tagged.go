@@ -61,9 +61,9 @@ func (t *tagged) attempt(name, raw string, span Span) Attempt {
 
 // unfinished keeps a block of tags that never ends. Unlike a JSON object it does
 // not say where it was going to end: nothing of it counts. The reading goes on
-// behind the closer or with the next opener.
-func (s *scan) unfinished(start int, opener, closer string) {
-	c, o := s.find(closer, start), s.find(opener, start+1)
+// behind the closer or with the next opener, looked for behind the block's own.
+func (s *scan) unfinished(start, inside int, opener, closer string) {
+	c, o := s.find(closer, inside), s.find(opener, inside)
 	switch {
 	case c >= 0 && (o < 0 || c < o):
 		s.lose(start, c+len(closer), StatusUnclosed, DefectMissingCloseTag)
