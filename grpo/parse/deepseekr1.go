@@ -26,23 +26,20 @@ func (s *scan) deepSeek(m mark, typed bool) bool {
 	if !outer {
 		at = m.at
 	}
-	ok := true
-	for ok && s.afford() {
+	for s.afford() {
 		words, size, same := deepSeekToken(s.text[s.skipBlanks(at):s.end])
 		if words != "tool call begin" {
 			break
 		}
 		begin := s.skipBlanks(at)
 		exact = exact && same
-		at, ok = s.deepSeekCall(start, begin, size, typed)
+		at = s.deepSeekCall(start, begin, size, typed)
 		start = at
 	}
 	if len(s.attempts) == first {
 		return s.cutHeader(m, m.end)
 	}
-	if ok {
-		s.deepSeekEnd(at, outer)
-	}
+	s.deepSeekEnd(at, outer)
 	if !exact {
 		s.mark(first, DefectTokenLookalike)
 	}
@@ -53,24 +50,25 @@ func (s *scan) deepSeek(m mark, typed bool) bool {
 }
 
 // deepSeekCall reads one call behind its opening token, which spans
-// text[begin:begin+size].
-func (s *scan) deepSeekCall(start, begin, size int, typed bool) (end int, ok bool) {
+// text[begin:begin+size], and returns where the reading goes on.
+func (s *scan) deepSeekCall(start, begin, size int, typed bool) int {
 	from := begin + size
 	closer := strings.Replace(s.text[begin:from], "begin", "end", 1)
 	separator := strings.Replace(strings.Replace(s.text[begin:from], "call"+lowBlock+"begin", "sep", 1), "call_begin", "sep", 1)
 	at := s.find(separator, from)
 	if at < 0 || at-from > maxHeader {
 		s.unfinished(start, from, s.text[begin:from], closer)
-		return s.pos, false
+		return s.pos
 	}
 	name := strings.TrimSpace(s.text[from:at])
 	next := s.skipBlanks(at + len(separator))
 	var defects []Defect
 	fenced, isTyped := false, !s.hasAt(next, "{")
 	if isTyped {
+		var ok bool
 		if name, next, ok = s.typedName(next); !ok {
 			s.unfinished(start, from, s.text[begin:from], closer)
-			return s.pos, false
+			return s.pos
 		}
 		if next, fenced = s.openFence(next); !fenced {
 			defects = with(defects, DefectMissingFence)
@@ -80,7 +78,7 @@ func (s *scan) deepSeekCall(start, begin, size int, typed bool) (end int, ok boo
 		defects = with(defects, DefectWrongWrapper)
 	}
 	if !s.argumentsOf(start, next, name, "", closer, defects) {
-		return s.pos, false
+		return s.pos
 	}
 	last := len(s.attempts) - 1
 	next = s.strayClosers(s.pos, closer)
@@ -88,7 +86,7 @@ func (s *scan) deepSeekCall(start, begin, size int, typed bool) (end int, ok boo
 		next = s.closeFence(next)
 	}
 	s.closeWrapper(next, closer)
-	return s.attempts[last].Span.End, true
+	return s.attempts[last].Span.End
 }
 
 // typedName reads the name on the rest of the line behind the separator.

@@ -1,6 +1,10 @@
 package parse
 
-import "strings"
+import (
+	"strings"
+
+	"toolgym/internal/strictjson"
+)
 
 // DeepSeek V3.2 (DSML): blocks in which every parameter says whether it is text
 // or JSON,
@@ -21,15 +25,14 @@ func (s *scan) dsml(m mark) bool {
 	if m.token == dsmlInvoke {
 		at = m.at
 	}
-	ok := true
-	for ok {
+	for {
 		next := s.skipBlanks(at)
 		name, size, same := dsmlTag(s.text[next:s.end])
 		if name != "invoke" || !s.afford() {
 			break
 		}
 		exact = exact && same
-		at, ok = s.dsmlInvoke(start, next, size)
+		at = s.dsmlInvoke(max(start, s.shown), next, size)
 		start = at
 	}
 	if len(s.attempts) == first {
@@ -41,9 +44,7 @@ func (s *scan) dsml(m mark) bool {
 	if !exact {
 		s.mark(first, DefectTokenLookalike)
 	}
-	if ok {
-		s.dsmlEnd(at, m.token == dsmlCalls)
-	}
+	s.dsmlEnd(at, m.token == dsmlCalls)
 	return true
 }
 
@@ -75,38 +76,40 @@ func (s *scan) dsmlEnd(at int, outer bool) {
 	}
 }
 
-// dsmlInvoke reads one block; size is that of its tag up to the attributes.
-func (s *scan) dsmlInvoke(start, at, size int) (end int, ok bool) {
+// dsmlInvoke reads one block and returns where the reading goes on; size is
+// that of the block's tag up to the attributes.
+func (s *scan) dsmlInvoke(start, at, size int) int {
 	prefix := strings.TrimSuffix(s.text[at:at+size], "invoke")
 	opener, closer := s.text[at:at+size], "</"+prefix[1:]+"invoke>"
 	attributes, next, ok := s.attribute(at + size)
 	name, named := dsmlAttribute(attributes, "name")
 	if !ok {
 		s.unfinished(start, at+size, opener, closer)
-		return s.pos, false
+		return s.pos
 	}
 	inside, t := next, s.newTagged(name)
 	for {
 		switch next = s.skipBlanks(next); {
 		case s.hasAt(next, closer):
-			end = next + len(closer)
+			end := next + len(closer)
 			a := t.attempt(name, s.text[inside:next], Span{start, end})
 			if !named {
 				a.fail(StatusMissingName, DefectMissingName)
 			}
 			s.add(a)
-			return end, true
+			return end
 		case s.hasAt(next, prefix+"parameter"):
+			var ok bool
 			if next, ok = s.dsmlParameter(next, prefix, closer, t); !ok {
 				s.unfinished(start, at+size, opener, closer)
-				return s.pos, false
+				return s.pos
 			}
 		case next >= s.end || s.partial(next, closer, prefix+"parameter"):
 			s.unfinished(start, at+size, opener, closer)
-			return s.pos, false
+			return s.pos
 		default:
 			s.strangeBlock(start, next, closer)
-			return s.pos, false
+			return s.pos
 		}
 	}
 }
@@ -168,6 +171,16 @@ func (s *scan) dsmlValue(key, raw, kind string, isTyped bool, t *tagged) {
 	case kind == "true":
 		t.keep(key, raw, asText(raw))
 	default:
-		t.keep(key, raw, typeValue(raw, kindAny&^kindString, t.limits))
+		t.keep(key, raw, typeJSON(raw, t.limits))
 	}
+}
+
+// typeJSON reads what is declared to be JSON. Text that is none is typed like
+// any other text between tags, and stays text in the end.
+func typeJSON(raw string, limits strictjson.Limits) typed {
+	trimmed := strings.TrimSpace(raw)
+	if value, err := limits.DecodeString(trimmed); err == nil {
+		return typed{value, []byte(trimmed), nil}
+	}
+	return typeValue(raw, kindAny&^kindString, limits)
 }

@@ -23,9 +23,8 @@ func (s *scan) kimiK2(m mark) bool {
 	if m.token == kimiCall {
 		at = m.at
 	}
-	ok := true
-	for ok && s.hasAt(s.skipBlanks(at), kimiCallOpen) && s.afford() {
-		at, ok = s.kimiCall(start, s.skipBlanks(at)+len(kimiCallOpen))
+	for s.hasAt(s.skipBlanks(at), kimiCallOpen) && s.afford() {
+		at = s.kimiCall(start, s.skipBlanks(at)+len(kimiCallOpen))
 		start = at
 	}
 	if len(s.attempts) == first {
@@ -39,7 +38,6 @@ func (s *scan) kimiK2(m mark) bool {
 	}
 	next := s.skipBlanks(at)
 	switch {
-	case !ok:
 	case s.hasAt(next, kimiSectionClose):
 		s.afterLast(next + len(kimiSectionClose))
 	case s.hasAt(next, "<|tool_call_section_end|>"):
@@ -51,22 +49,23 @@ func (s *scan) kimiK2(m mark) bool {
 	return true
 }
 
-// kimiCall reads one call behind its opening token.
-func (s *scan) kimiCall(start, from int) (end int, ok bool) {
+// kimiCall reads one call behind its opening token and returns where the reading
+// goes on.
+func (s *scan) kimiCall(start, from int) int {
 	at := s.find(kimiArguments, from)
 	if at < 0 || at-from > maxHeader {
 		s.unfinished(start, from, kimiCallOpen, kimiCallClose)
-		return s.pos, false
+		return s.pos
 	}
 	id := strings.TrimSpace(s.text[from:at])
 	name, defects := kimiName(id)
 	brace := s.skipBlanks(at + len(kimiArguments))
 	if !s.argumentsOf(start, brace, name, id, kimiCallClose, defects) {
-		return s.pos, false
+		return s.pos
 	}
 	last := len(s.attempts) - 1
 	s.closeWrapper(s.strayClosers(s.pos, kimiCallClose), kimiCallClose)
-	return s.attempts[last].Span.End, true
+	return s.attempts[last].Span.End
 }
 
 // kimiName takes functions.NAME:INDEX apart.

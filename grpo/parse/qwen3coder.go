@@ -97,7 +97,7 @@ func (s *scan) function(start, at int) (end int, ok bool) {
 				s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 				return s.pos, false
 			}
-		case next >= s.end || s.hasAt(next, toolCallClose) || s.partial(next, functionClose, parameterOpen):
+		case next >= s.end || s.hasAt(next, toolCallClose) || s.hasAt(next, toolCallOpen) || s.partial(next, functionClose, parameterOpen):
 			s.unfinished(start, start+1, toolCallOpen, toolCallClose)
 			return s.pos, false
 		default:
