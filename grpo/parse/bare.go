@@ -147,7 +147,6 @@ func (s *scan) wholeMessage(at int, members []strictjson.Member) bool {
 		}
 		first := len(s.attempts)
 		s.list(at+m.Start, wrapper{at: at, list: true, style: style{native: ",id,type,"}})
-		s.attempts[first].Span.Start = at
 		s.mark(first, DefectOpenAIShape)
 		s.pos, s.shown = s.end, s.end
 		if s.family == Auto {
@@ -162,8 +161,8 @@ func (s *scan) wholeMessage(at int, members []strictjson.Member) bool {
 // expressions.
 func (s *scan) bareList(at int) bool {
 	next := s.skipBlanks(at + 1)
-	if !s.hasAt(next, "{") {
-		return s.wholeCalls(at)
+	if s.wholeCalls(at) {
+		return true
 	}
 	value, size, err := s.reader.Limits.JSON.Prefix(s.text[at:s.end])
 	s.spent += size
@@ -177,8 +176,7 @@ func (s *scan) bareList(at int) bool {
 	if s.ends(at+size) && s.areCalls(value) {
 		first, st := len(s.attempts), s.bareStyle()
 		end, _ := s.list(at, wrapper{at: at, list: true, style: st})
-		s.consume(at, end)
-		s.attempts[first].Span.Start = at
+		s.afterLast(end)
 		if formOf(s.family).calls || s.family == Auto || s.family == Llama3JSON {
 			s.mark(first, DefectArrayInTag)
 		}

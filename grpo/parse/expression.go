@@ -55,6 +55,9 @@ func (s *scan) callExpression(at int) (Attempt, *strictjson.Error) {
 	name := s.expressionName(at)
 	e := expression{s: s, at: at + len(name), start: at, value: map[string]any{}, json: []byte{'{'}}
 	if name == "" {
+		for e.at < s.end && isNameByte(s.text[e.at]) {
+			e.at++
+		}
 		return Attempt{}, e.due("a call")
 	}
 	e.at++

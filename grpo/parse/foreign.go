@@ -11,11 +11,11 @@ import (
 // another wrapper is an envelope fault. Another family's form is an attempt
 // that can not count. Everything else is text.
 func (s *scan) foreign(m mark) bool {
-	if done, ok := s.foreignJSON(m); done {
-		return ok
-	}
 	if formOf(s.family).calls && s.foreignCalls(m) {
 		return true
+	}
+	if done, ok := s.foreignJSON(m); done {
+		return ok
 	}
 	if s.foreignForm(m) {
 		return true
@@ -171,6 +171,9 @@ func (s *scan) looksLikePayload(m mark, payload string, closed bool) bool {
 	word := head
 	if i := strings.IndexFunc(head, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }); i >= 0 {
 		word = head[:i]
+	}
+	if m.token == chevrons {
+		return false // Python's prompt in a listing
 	}
 	special := s.text[m.at+1] == '|' || m.token == bracketToolCalls
 	switch {

@@ -55,9 +55,10 @@ func (s *scan) harmony(m mark) bool {
 	if end := len(strings.TrimRight(s.text, " \n\r\t")); end > s.end && s.begin == 0 {
 		s.end, s.found = end, nil // the ends of messages are part of the form
 	}
-	s.show(m.at)
+	start := s.headerBefore(m)
+	s.show(start)
 	first, preamble, final := len(s.attempts), -1, false
-	for at := m.at; at < s.end && !s.stopped && s.afford(); {
+	for at := start; at < s.end && !s.stopped && s.afford(); {
 		body := s.find(harmonyMessage, at)
 		if body < 0 {
 			s.headerOnly(at)
@@ -90,6 +91,16 @@ func (s *scan) harmony(m mark) bool {
 		s.family = Harmony
 	}
 	return true
+}
+
+// headerBefore finds the role part before a channel, where the completion starts
+// inside of it: " to=functions.f<|channel|>…".
+func (s *scan) headerBefore(m mark) int {
+	before := strings.TrimSpace(s.text[s.shown:m.at])
+	if m.token == harmonyChannel && len(before) < maxHeader && strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(before, "assistant")), "to=") {
+		return s.shown
+	}
+	return m.at
 }
 
 // headerStart skips text between two messages.

@@ -43,7 +43,6 @@ func (s *scan) payload(w wrapper) bool {
 		end = s.closeFence(end)
 		s.mark(first, DefectCodeFence)
 	}
-	s.attempts[first].Span.Start = min(w.at, s.attempts[first].Span.Start)
 	if ok {
 		s.closeWrapper(end, w.closer)
 	}
@@ -62,6 +61,7 @@ func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 			s.broken(max(w.at, s.shown), at, w.closer, failure)
 			return s.pos, false
 		}
+		a.Span.Start = max(w.at, s.shown)
 		s.add(a)
 		end = s.strayClosers(a.Span.End, w.closer)
 		next := s.skipBlanks(end)
@@ -110,6 +110,7 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 			s.broken(max(w.at, s.shown), next, w.closer, failure)
 			return s.pos, false
 		}
+		a.Span.Start = max(w.at, s.shown)
 		s.add(a)
 		next = s.skipBlanks(a.Span.End)
 		if s.hasAt(next, "}") {
@@ -249,7 +250,7 @@ func (s *scan) diagnose(failure *strictjson.Error, at int, closer string, closed
 			return status, DefectUnescapedQuote
 		}
 	case strictjson.Unterminated, strictjson.BadEscape, strictjson.NonFinite, strictjson.DuplicateKey,
-		strictjson.InvalidUTF8, strictjson.TooDeep, strictjson.TooLarge:
+		strictjson.InvalidUTF8, strictjson.TooDeep, strictjson.TooLarge, strictjson.Kind(DefectPositional):
 		return status, Defect(failure.Kind)
 	}
 	return status, DefectInvalidJSON
