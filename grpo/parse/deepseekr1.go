@@ -13,7 +13,7 @@ import "strings"
 // The end of the arguments is found by decoding them: a fence may stand inside
 // a string.
 func deepSeekR1Form() form {
-	return form{opens: tokenSet(deepSeekCalls, deepSeekCall, kimiCall), read: (*scan).deepSeekR1}
+	return form{opens: tokenSet(deepSeekCalls, deepSeekCall, kimiCall), read: (*scan).deepSeekR1, render: renderDeepSeekR1}
 }
 
 func (s *scan) deepSeekR1(m mark) bool { return s.deepSeek(m, true) }
@@ -109,4 +109,10 @@ func (s *scan) deepSeekEnd(at int, outer bool) {
 	case outer:
 		s.mark(len(s.attempts)-1, DefectMissingCloseTag)
 	}
+}
+
+func renderDeepSeekR1(calls []renderable) (string, error) {
+	return "<｜tool▁calls▁begin｜>" + renderEach(calls, "\n", func(c renderable) string {
+		return "<｜tool▁call▁begin｜>function<｜tool▁sep｜>" + c.name + "\n```json\n" + c.arguments + "\n```<｜tool▁call▁end｜>"
+	}) + "<｜tool▁calls▁end｜>", nil
 }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"strconv"
 	"strings"
 
 	"toolgym/internal/strictjson"
@@ -17,7 +18,7 @@ import (
 //
 // The outer block is also called function_calls.
 func deepSeekV32Form() form {
-	return form{opens: tokenSet(dsmlCalls, dsmlInvoke), read: (*scan).dsml}
+	return form{opens: tokenSet(dsmlCalls, dsmlInvoke), read: (*scan).dsml, render: renderDSML}
 }
 
 func (s *scan) dsml(m mark) bool {
@@ -183,4 +184,20 @@ func typeJSON(raw string, limits strictjson.Limits) typed {
 		return typed{value, []byte(trimmed), nil}
 	}
 	return typeValue(raw, kindAny&^kindString, limits)
+}
+
+func renderDSML(calls []renderable) (string, error) {
+	var b strings.Builder
+	for _, c := range calls {
+		b.WriteString("<｜DSML｜invoke name=\"" + c.name + "\">\n")
+		for _, m := range c.members {
+			_, isText := m.Value.(string)
+			if isText && containsAny(m.text(), "</｜DSML｜") || strings.ContainsAny(m.Key, "\">\n") {
+				return "", c.unwritable(m.Key)
+			}
+			b.WriteString("<｜DSML｜parameter name=\"" + m.Key + "\" string=\"" + strconv.FormatBool(isText) + "\">" + m.text() + "</｜DSML｜parameter>\n")
+		}
+		b.WriteString("</｜DSML｜invoke>\n")
+	}
+	return "<｜DSML｜tool_calls>\n" + b.String() + "</｜DSML｜tool_calls>", nil
 }

@@ -142,6 +142,7 @@ func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
 		if s.hasAt(next, ",") {
 			next = s.skipBlanks(next + 1)
 			if !s.hasAt(next, "]") && next < s.end {
+				s.drop(next)
 				continue
 			}
 		}

@@ -13,6 +13,9 @@ type form struct {
 	// start reads a form without markers where the content begins.
 	start func(s *scan, at int) bool
 
+	// render writes calls in the native form.
+	render func(calls []renderable) (string, error)
+
 	calls      bool // the payload is call expressions, f(a=1), and not JSON
 	proseAfter bool // the form allows text behind the last call
 }

@@ -11,7 +11,7 @@ import "strings"
 //
 // The first >>> is often part of the prompt and may be missing.
 func functionaryForm() form {
-	return form{opens: tokenSet(chevrons), read: (*scan).functionary, start: (*scan).functionaryStart, proseAfter: true}
+	return form{opens: tokenSet(chevrons), read: (*scan).functionary, start: (*scan).functionaryStart, render: renderFunctionary, proseAfter: true}
 }
 
 func (s *scan) functionary(m mark) bool {
@@ -70,4 +70,8 @@ func (s *scan) part(start, at int, name string) bool {
 		s.mark(len(s.attempts)-1, DefectTrailingText)
 	}
 	return true
+}
+
+func renderFunctionary(calls []renderable) (string, error) {
+	return renderEach(calls, "\n", func(c renderable) string { return ">>>" + c.name + "\n" + c.arguments }), nil
 }

@@ -2,6 +2,8 @@ package parse
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"toolgym/internal/strictjson"
@@ -13,7 +15,7 @@ import (
 //
 // Whatever stands before the brace is the name, namespaces included.
 func gemma4Form() form {
-	return form{opens: tokenSet(gemmaToolCall), read: (*scan).gemma4}
+	return form{opens: tokenSet(gemmaToolCall), read: (*scan).gemma4, render: renderGemma4}
 }
 
 func (s *scan) gemma4(m mark) bool { return s.gemma(m, `<|"|>`) }
@@ -236,4 +238,68 @@ func (g *gemmaReader) text() (string, *strictjson.Error) {
 	}
 	g.at = end + len(g.quote)
 	return text, nil
+}
+
+func renderGemma4(calls []renderable) (string, error) {
+	return renderGemma(calls, "<|tool_call>", `<|"|>`, "<tool_call|>")
+}
+
+func renderGemma(calls []renderable, opener, quote, closer string) (string, error) {
+	var b []byte
+	for _, c := range calls {
+		b = append(b, opener+"call:"+c.name+"{"...)
+		for i, m := range c.members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var ok bool
+			b = append(b, m.Key+":"...)
+			if b, ok = appendGemma(b, m.Value, quote); !ok || !isBareKey(m.Key) {
+				return "", c.unwritable(m.Key)
+			}
+		}
+		b = append(b, "}"+closer...)
+	}
+	return string(b), nil
+}
+
+func isBareKey(key string) bool {
+	for i := range len(key) {
+		if !isNameByte(key[i]) {
+			return false
+		}
+	}
+	return key != ""
+}
+
+// appendGemma writes a value; ok is false where the form has no way to.
+func appendGemma(b []byte, value any, quote string) (out []byte, ok bool) {
+	switch v := value.(type) {
+	case string:
+		return append(b, quote+v+quote...), strings.Index(v+quote, quote) == len(v)
+	case []any:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, ok = appendGemma(b, item, quote); !ok {
+				return b, false
+			}
+		}
+		return append(b, ']'), true
+	case map[string]any:
+		b = append(b, '{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, key+":"...)
+			if b, ok = appendGemma(b, v[key], quote); !ok || !isBareKey(key) {
+				return b, false
+			}
+		}
+		return append(b, '}'), true
+	}
+	return strictjson.Append(b, value), true
 }

@@ -10,7 +10,7 @@ import "strings"
 // and that is the whole content. Since nothing marks it, the line must be
 // exactly a declared name. Parallel calls are joined by <|assistant|>.
 func glm40414Form() form {
-	return form{start: (*scan).glm40414Start}
+	return form{start: (*scan).glm40414Start, render: renderGLM40414}
 }
 
 func (s *scan) glm40414Start(at int) bool {
@@ -36,7 +36,12 @@ func (s *scan) glm40414Start(at int) bool {
 			break
 		}
 		at = s.skipBlanks(at + len("<|assistant|>"))
+		s.drop(at)
 	}
 	*s = saved
 	return false
+}
+
+func renderGLM40414(calls []renderable) (string, error) {
+	return renderEach(calls, "<|assistant|>", func(c renderable) string { return c.name + "\n" + c.arguments }), nil
 }

@@ -12,7 +12,7 @@ import "strings"
 //
 // The name is delimited by markup, so blanks around it are no part of it.
 func glm45Form() form {
-	return form{opens: tokenSet(tagToolCall, tagArgKey), read: (*scan).glm45}
+	return form{opens: tokenSet(tagToolCall, tagArgKey), read: (*scan).glm45, render: renderGLM45}
 }
 
 const (
@@ -125,4 +125,23 @@ func (s *scan) glmArgument(at int, t *tagged) (next int, ok bool) {
 func (s *scan) endsBlock(at int) bool {
 	next := s.skipBlanks(at + len(toolCallClose))
 	return next >= s.end || s.hasAt(next, toolCallOpen)
+}
+
+func renderGLM45(calls []renderable) (string, error) {
+	var b strings.Builder
+	for i, c := range calls {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(toolCallOpen + c.name + "\n")
+		for _, m := range c.members {
+			value := m.text()
+			if containsAny(value, argValueClose, toolCallClose) || strings.TrimSpace(m.Key) != m.Key || strings.Contains(m.Key, argKeyClose) {
+				return "", c.unwritable(m.Key)
+			}
+			b.WriteString(argKeyOpen + m.Key + argKeyClose + "\n" + argValueOpen + value + argValueClose + "\n")
+		}
+		b.WriteString(toolCallClose)
+	}
+	return b.String(), nil
 }

@@ -6,7 +6,7 @@ package parse
 //
 // and <tool_call>[…] in 3.1. Granite 4 uses the hermes envelope.
 func graniteForm() form {
-	return form{opens: tokenSet(pipeToolCall, tagToolCall), read: (*scan).granite}
+	return form{opens: tokenSet(pipeToolCall, tagToolCall), read: (*scan).granite, render: renderGranite}
 }
 
 func (s *scan) granite(m mark) bool {
@@ -18,4 +18,9 @@ func (s *scan) granite(m mark) bool {
 		}
 	}
 	return s.payload(w)
+}
+
+// renderGranite writes the form of Granite 3.
+func renderGranite(calls []renderable) (string, error) {
+	return "<|tool_call|>" + renderList(calls), nil
 }

@@ -11,7 +11,7 @@ import "strings"
 // Analysis without a recipient is reasoning, final is the answer, commentary
 // without a recipient is a preamble and needs one of the others beside it.
 func harmonyForm() form {
-	return form{opens: tokenSet(harmonyChannel, harmonyStart), read: (*scan).harmony, start: (*scan).harmonyStripped, proseAfter: true}
+	return form{opens: tokenSet(harmonyChannel, harmonyStart), read: (*scan).harmony, start: (*scan).harmonyStripped, render: renderHarmony, proseAfter: true}
 }
 
 const (
@@ -223,4 +223,11 @@ func (s *scan) harmonyStripped(at int) bool {
 		s.family = Harmony
 	}
 	return true
+}
+
+// renderHarmony starts behind <|start|>assistant, which the prompt ends with.
+func renderHarmony(calls []renderable) (string, error) {
+	return renderEach(calls, "<|start|>assistant", func(c renderable) string {
+		return "<|channel|>commentary to=functions." + c.name + " <|constrain|>json" + harmonyMessage + c.arguments + harmonyCall
+	}), nil
 }

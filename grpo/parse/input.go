@@ -19,7 +19,7 @@ type Input struct {
 // error is a [*tools.Error].
 func (in Input) Validate() error {
 	given := 0
-	for _, has := range []bool{in.Text != nil, in.Message != nil, in.Stream != nil} {
+	for _, has := range []bool{in.Text != nil, in.hasMessage(), in.Stream != nil} {
 		if has {
 			given++
 		}
@@ -29,6 +29,8 @@ func (in Input) Validate() error {
 	}
 	return in.Family.Validate()
 }
+
+func (in Input) hasMessage() bool { return len(in.Message) > 0 && string(in.Message) != "null" }
 
 // Request is an Input together with the tools that were declared to the model:
 // the body of POST /v1/parse.

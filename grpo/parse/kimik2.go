@@ -1,6 +1,9 @@
 package parse
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kimi K2: a section of calls, each with an identifier that holds the name,
 //
@@ -8,7 +11,7 @@ import "strings"
 //
 // The prefix "functions." and the index are no part of the name.
 func kimiK2Form() form {
-	return form{opens: tokenSet(kimiSection, kimiCall), read: (*scan).kimiK2}
+	return form{opens: tokenSet(kimiSection, kimiCall), read: (*scan).kimiK2, render: renderKimiK2}
 }
 
 const (
@@ -79,4 +82,12 @@ func kimiName(id string) (name string, defects []Defect) {
 		defects = []Defect{DefectMalformedID}
 	}
 	return name, defects
+}
+
+func renderKimiK2(calls []renderable) (string, error) {
+	index := -1
+	return "<|tool_calls_section_begin|>" + renderEach(calls, "", func(c renderable) string {
+		index++
+		return kimiCallOpen + "functions." + c.name + ":" + strconv.Itoa(index) + kimiArguments + c.arguments + kimiCallClose
+	}) + kimiSectionClose, nil
 }

@@ -6,5 +6,10 @@ package parse
 //
 // Prose may stand on either side; the model's own template shows it behind.
 func lfm2Form() form {
-	return form{opens: tokenSet(pipeToolCallStart), read: (*scan).callsBetween, calls: true, proseAfter: true}
+	return form{opens: tokenSet(pipeToolCallStart), read: (*scan).callsBetween, render: renderLFM2, calls: true, proseAfter: true}
+}
+
+func renderLFM2(calls []renderable) (string, error) {
+	list, err := renderPythonic(calls)
+	return "<|tool_call_start|>" + list + "<|tool_call_end|>", err
 }

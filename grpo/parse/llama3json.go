@@ -6,7 +6,7 @@ package parse
 //
 // or with <|python_tag|> and such objects joined by semicolons.
 func llama3JSONForm() form {
-	return form{opens: tokenSet(pipePythonTag), read: (*scan).pythonTag, start: (*scan).llamaStart}
+	return form{opens: tokenSet(pipePythonTag), read: (*scan).pythonTag, start: (*scan).llamaStart, render: renderLlama3JSON}
 }
 
 func llamaStyle(tagged bool) style {
@@ -68,6 +68,15 @@ func (s *scan) joined(start, at int, st style) bool {
 			}
 			s.mark(len(s.attempts)-1, DefectSeparator)
 		}
+		s.drop(next)
 		start, at = next, next
 	}
+}
+
+func renderLlama3JSON(calls []renderable) (string, error) {
+	text := renderEach(calls, "; ", func(c renderable) string { return c.object("name", "parameters") })
+	if len(calls) > 1 {
+		text = "<|python_tag|>" + text
+	}
+	return text, nil
 }

@@ -12,7 +12,7 @@ import "strings"
 //
 // with [CALL_ID] and an identifier before [ARGS] in some versions.
 func mistralForm() form {
-	return form{opens: tokenSet(bracketToolCalls), read: (*scan).mistral}
+	return form{opens: tokenSet(bracketToolCalls), read: (*scan).mistral, render: renderMistral}
 }
 
 func (s *scan) mistral(m mark) bool {
@@ -69,4 +69,9 @@ func (s *scan) argumentsOf(start, at int, name, id, closer string, defects []Def
 	}
 	s.add(a)
 	return true
+}
+
+// renderMistral writes the form of v11.
+func renderMistral(calls []renderable) (string, error) {
+	return renderEach(calls, "", func(c renderable) string { return "[TOOL_CALLS]" + c.name + "[ARGS]" + c.arguments }), nil
 }

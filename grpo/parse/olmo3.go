@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // OLMo 3: call expressions, one a line,
 //
 //	<function_calls>
@@ -7,7 +9,7 @@ package parse
 //	g()
 //	</function_calls>
 func olmo3Form() form {
-	return form{opens: tokenSet(tagFunctionCalls), read: (*scan).olmo3, calls: true}
+	return form{opens: tokenSet(tagFunctionCalls), read: (*scan).olmo3, render: renderOlmo3, calls: true}
 }
 
 func (s *scan) olmo3(m mark) bool {
@@ -28,4 +30,16 @@ func (s *scan) olmo3(m mark) bool {
 		s.closeWrapper(end, m.closer)
 	}
 	return true
+}
+
+func renderOlmo3(calls []renderable) (string, error) {
+	var b strings.Builder
+	for _, c := range calls {
+		line, err := c.expression()
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(line + "\n")
+	}
+	return "<function_calls>\n" + b.String() + "</function_calls>", nil
 }

@@ -54,14 +54,14 @@ func (s *scan) payload(w wrapper) bool {
 // is false when one of them could not be decoded; the position is then where
 // the reading goes on.
 func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
-	first := len(s.attempts)
+	first, start := len(s.attempts), w.at
 	for {
 		a, failure := s.object(at, w.style)
 		if failure != nil {
-			s.broken(max(w.at, s.shown), at, w.closer, failure)
+			s.broken(start, at, w.closer, failure)
 			return s.pos, false
 		}
-		a.Span.Start = max(w.at, s.shown)
+		a.Span.Start = start
 		s.add(a)
 		end = s.strayClosers(a.Span.End, w.closer)
 		next := s.skipBlanks(end)
@@ -71,7 +71,8 @@ func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 		if !s.hasAt(next, "{") || len(s.attempts) >= s.reader.Limits.Attempts {
 			break
 		}
-		at = next
+		s.drop(next)
+		at, start = next, next
 	}
 	if len(s.attempts) > first+1 {
 		s.mark(first, DefectSeveralInTag)
@@ -104,13 +105,13 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 		s.lose(w.at, next+1, StatusMissingName, DefectMissingName)
 		return next + 1, true
 	}
-	for {
+	for start := w.at; ; start = next {
 		a, failure := s.object(next, w.style)
 		if failure != nil {
-			s.broken(max(w.at, s.shown), next, w.closer, failure)
+			s.broken(start, next, w.closer, failure)
 			return s.pos, false
 		}
-		a.Span.Start = max(w.at, s.shown)
+		a.Span.Start = start
 		s.add(a)
 		next = s.skipBlanks(a.Span.End)
 		if s.hasAt(next, "}") {
@@ -118,6 +119,7 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 			next = s.skipBlanks(next + 1)
 		}
 		next, ok = s.betweenItems(next)
+		s.drop(next)
 		if !ok || len(s.attempts) >= s.reader.Limits.Attempts {
 			return next, true
 		}

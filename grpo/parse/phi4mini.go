@@ -4,7 +4,7 @@ package parse
 //
 //	functools[{"name": "f", "arguments": {"a": 1}}]
 func phi4MiniForm() form {
-	return form{opens: tokenSet(wordFunctools), read: (*scan).phi4Mini}
+	return form{opens: tokenSet(wordFunctools), read: (*scan).phi4Mini, render: renderPhi4Mini}
 }
 
 func (s *scan) phi4Mini(m mark) bool {
@@ -12,4 +12,8 @@ func (s *scan) phi4Mini(m mark) bool {
 		return false
 	}
 	return s.payload(wrapper{at: m.at, body: m.end, list: true, style: style{tagged: true}})
+}
+
+func renderPhi4Mini(calls []renderable) (string, error) {
+	return "functools" + renderList(calls), nil
 }

@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // Pythonic (Llama 3.2, ToolACE) and Llama 4: the content is
 //
 //	[f(a=1, b="x"), g()]
@@ -7,11 +9,11 @@ package parse
 // with literals of Python or JSON. Llama 4 may put the list between
 // <|python_start|> and <|python_end|>.
 func pythonicForm() form {
-	return form{start: (*scan).pythonicStart, calls: true}
+	return form{start: (*scan).pythonicStart, render: renderPythonic, calls: true}
 }
 
 func llama4Form() form {
-	return form{opens: tokenSet(pipePythonStart), read: (*scan).callsBetween, start: (*scan).pythonicStart, calls: true}
+	return form{opens: tokenSet(pipePythonStart), read: (*scan).callsBetween, start: (*scan).pythonicStart, render: renderPythonic, calls: true}
 }
 
 // pythonicStart reads a list where the content begins.
@@ -133,4 +135,16 @@ func (s *scan) trailingCalls() bool {
 		s.found = found
 	}
 	return false
+}
+
+func renderPythonic(calls []renderable) (string, error) {
+	parts := make([]string, len(calls))
+	for i, c := range calls {
+		part, err := c.expression()
+		if err != nil {
+			return "", err
+		}
+		parts[i] = part
+	}
+	return "[" + strings.Join(parts, ", ") + "]", nil
 }

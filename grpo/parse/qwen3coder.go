@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // Qwen3-Coder: XML-like blocks whose values are raw text, typed by the schema,
 //
 //	<tool_call>
@@ -13,7 +15,7 @@ package parse
 // One newline behind an opener and one before a closer belong to the markup.
 // No entity is decoded: the templates do not escape.
 func qwen3CoderForm() form {
-	return form{opens: tokenSet(tagToolCall, tagFunctionEquals), read: (*scan).qwen3Coder}
+	return form{opens: tokenSet(tagToolCall, tagFunctionEquals), read: (*scan).qwen3Coder, render: renderQwen3Coder}
 }
 
 const (
@@ -168,4 +170,24 @@ func (s *scan) parameterEnd(from int) (end, next int) {
 func (s *scan) endsFunction(at int) bool {
 	next := s.skipBlanks(at + len(functionClose))
 	return next >= s.end || s.hasAt(next, toolCallClose) || s.hasAt(next, functionOpen) || s.hasAt(next, toolCallOpen)
+}
+
+func renderQwen3Coder(calls []renderable) (string, error) {
+	var b strings.Builder
+	for i, c := range calls {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("<tool_call>\n<function=" + c.name + ">\n")
+		for _, m := range c.members {
+			value := m.text()
+			if containsAny(value+">", parameterClose, functionClose, parameterOpen) || strings.HasSuffix(value, "\r") ||
+				strings.ContainsAny(m.Key, ">\n") || strings.TrimSpace(m.Key) != m.Key {
+				return "", c.unwritable(m.Key)
+			}
+			b.WriteString("<parameter=" + m.Key + ">\n" + value + "\n</parameter>\n")
+		}
+		b.WriteString("</function>\n</tool_call>")
+	}
+	return b.String(), nil
 }

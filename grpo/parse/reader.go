@@ -52,7 +52,7 @@ func (r *Reader) Read(in Input) (Reading, error) {
 	switch {
 	case in.Text != nil:
 		return r.readText(*in.Text, in.Family, in.FinishReason), nil
-	case in.Message != nil:
+	case in.hasMessage():
 		return r.readMessage(in)
 	default:
 		return r.readStream(in)

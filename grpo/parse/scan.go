@@ -158,6 +158,9 @@ func (s *scan) consume(at, end int) {
 	s.shown, s.pos = max(s.shown, end), max(s.pos, end)
 }
 
+// drop takes a separator between two calls out of the content.
+func (s *scan) drop(until int) { s.shown = max(s.shown, until) }
+
 // add keeps an attempt. Its span is consumed.
 func (s *scan) add(a Attempt) {
 	if a.Status == "" {
