@@ -82,11 +82,7 @@ func (s *scan) lastResort() {
 	if !ok {
 		return
 	}
-	defect := DefectUnknownEnvelope
-	if s.family == Auto {
-		defect = DefectNotRecognised
-	}
-	s.attempts = append(s.attempts, Attempt{Family: s.family, Status: StatusMalformed, Defects: []Defect{defect},
+	s.attempts = append(s.attempts, Attempt{Family: s.family, Status: StatusMalformed, Defects: []Defect{s.unknownForm()},
 		Span: Span{at, end}, Raw: clipRaw(s.text[at:end])})
 }
 

@@ -110,7 +110,7 @@ func (s *scan) bareObject(at int) bool {
 		}
 	case !s.ends(end):
 	case s.isForeignCall(members):
-		s.lose(at, end, StatusMalformed, DefectUnknownEnvelope)
+		s.lose(at, end, StatusMalformed, s.unknownForm())
 		return true
 	case s.wholeMessage(at, members):
 		return true

@@ -130,13 +130,13 @@ func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
 		s.lose(start, next+1, StatusMissingName, DefectMissingName)
 		return next + 1, true
 	}
-	for {
+	for ; ; start = next {
 		a, failure := s.callExpression(next)
 		if failure != nil {
 			s.broken(start, next, closer, failure)
 			return s.pos, false
 		}
-		a.Span.Start, start = min(a.Span.Start, start), s.end
+		a.Span.Start = start
 		s.add(a)
 		next = s.skipBlanks(a.Span.End)
 		if s.hasAt(next, ",") {
@@ -166,13 +166,13 @@ func (s *scan) afterLast(end int) {
 // callLines reads call expressions, one a line, up to the closer or to
 // anything else.
 func (s *scan) callLines(start, at int, closer string) (end int, ok bool) {
-	for {
+	for ; ; start = at {
 		a, failure := s.callExpression(at)
 		if failure != nil {
 			s.broken(start, at, closer, failure)
 			return s.pos, false
 		}
-		a.Span.Start, start = min(a.Span.Start, start), s.end
+		a.Span.Start = start
 		s.add(a)
 		next := s.skipBlanks(a.Span.End)
 		if s.expressionName(next) == "" || len(s.attempts) >= s.reader.Limits.Attempts {

@@ -147,12 +147,17 @@ func (s *scan) opaque(m mark) bool {
 	case payload == "" || !s.looksLikePayload(m, payload, closed):
 		return false
 	}
-	defect := DefectUnknownEnvelope
-	if s.family == Auto {
-		defect = DefectNotRecognised
-	}
-	s.lose(m.at, after, StatusMalformed, defect)
+	s.lose(m.at, after, StatusMalformed, s.unknownForm())
 	return true
+}
+
+// unknownForm is the defect of an attempt in no form that is read here. Under
+// auto it may be a blind spot of this package, and is counted apart.
+func (s *scan) unknownForm() Defect {
+	if s.family == Auto {
+		return DefectNotRecognised
+	}
+	return DefectUnknownEnvelope
 }
 
 // emptyTag deals with a tag without a payload. In prose it is text; where

@@ -51,6 +51,7 @@ func (s *scan) lookBehind() {
 			}
 			s.defects = with(s.defects, DefectCallInReasoning)
 			if unclosed {
+				s.family = hidden.family
 				a.fail(StatusUnclosed, DefectCallInReasoning)
 				s.attempts = append(s.attempts, a)
 			}

@@ -86,6 +86,7 @@ func TestAuto(t *testing.T) {
 		{"unknown tag of an unknown tool", "<use_tool name=\"fly\"></use_tool>", "answer:"},
 		{"unknown tag in documentation", "So:\n```\n<use_tool name=\"list_rooms\"></use_tool>\n```\nok", "answer:"},
 		{"tag with prose", "<tool_call>get_forecast Oslo</tool_call>", "none: [format_not_recognised]"},
+		{"other protocol", `{"method": "list_rooms", "params": {}}`, "none: [format_not_recognised]"},
 		{"doctest", ">>> get_forecast\n{}", "answer:"},
 		{"data", "[1, 2, {\"a\": \"<tool_call>{}\"}]", "answer:"},
 	})

@@ -13,15 +13,15 @@ func barMark(text string) (mark, int) {
 	if m, size := gemmaMark(text); size > 0 {
 		return m, size
 	}
-	end := strings.Index(text[:min(len(text), 64)], "|>")
+	end := strings.Index(text[2:min(len(text), 64)], "|>")
 	if end < 0 {
 		return mark{}, 0
 	}
-	m := specialMark(text[2:end], text[end+2:])
+	m := specialMark(text[2:2+end], text[end+4:])
 	if m.kind == 0 {
 		return mark{}, 0
 	}
-	return m, end + 2
+	return m, end + 4
 }
 
 // specialMark is the marker of the special token <|word|>; rest follows it.
