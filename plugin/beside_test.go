@@ -1,0 +1,150 @@
+package plugin_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tmc/langchaingo/agents"
+	"github.com/tmc/langchaingo/chains"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/ollama"
+	lctools "github.com/tmc/langchaingo/tools"
+
+	"toolgym/grpo/eval"
+	"toolgym/grpo/rollout"
+	"toolgym/internal/ollamatest"
+	"toolgym/plugin"
+	"toolgym/tools"
+)
+
+// TestBesideStock makes the table of README.md: the same 30 tasks and seeds, on
+// the same server, by toolgym's chat route, by this package's agent and by
+// langchaingo's own parts; greedily, and as the model samples. Our agent must
+// not be worse than the chat route.
+//
+//	go test ./plugin -run TestBesideStock -v
+func TestBesideStock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("300 episodes")
+	}
+	server := ollamatest.Start(t)
+	noLeak(t)
+	items := arithmeticItems(t, 10, "0", "1", "2")
+	table := "| who plays | temperature | stage 0 | stage 1 | stage 2 | of 30 |\n|---|---|---|---|---|---|\n"
+	for _, temperature := range []float64{0, 0.7} {
+		passed := map[string]int{}
+		rows := contestants(t, server.URL, temperature)
+		for _, row := range rows {
+			levels := map[string]int{}
+			for _, trial := range driven(t, items, row.driver) {
+				if trial.Success {
+					levels[trial.Level]++
+					passed[row.name]++
+				}
+			}
+			table += fmt.Sprintf("| %s | %v | %d | %d | %d | %d |\n", row.name, temperature, levels["0"], levels["1"], levels["2"], passed[row.name])
+		}
+		for _, row := range rows[1:3] { // what a seed draws may hang on the processor, what is greedy does not
+			if chat := passed[rows[0].name]; temperature == 0 && (passed[row.name] < chat || chat == 0) {
+				t.Errorf("%s solves %d, the chat route %d", row.name, passed[row.name], chat)
+			}
+		}
+	}
+	t.Logf("\n%s", table)
+}
+
+type contestant struct {
+	name   string
+	driver eval.Driver
+}
+
+// contestants are the rows of the table: the chat route, our agent in two ways,
+// and langchaingo's agent on our model and on its own.
+func contestants(t *testing.T, url string, temperature float64) []contestant {
+	t.Helper()
+	web := client(t)
+	ours, err := plugin.NewModel(plugin.ModelConfig{URL: url, Name: ollamatest.Tools, NumCtx: 2048, HTTP: web,
+		Options: map[string]any{"num_predict": 64, "temperature": temperature}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stock, err := ollama.New(ollama.WithServerURL(url), ollama.WithModel(ollamatest.Tools), ollama.WithHTTPClient(web), ollama.WithRunnerNumCtx(2048))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat := rollout.Config{URL: url, Model: ollamatest.Tools, NumCtx: 2048, NumPredict: 64, Temperature: &temperature, HTTP: web}
+	return []contestant{
+		{"toolgym's chat route (`toolgym eval`)", rollout.Chat{Config: chat.WithDefaults()}},
+		{"our agent, `Play`", plugin.Driver{New: func(seed int, r *plugin.Recorder) (tools.Agent, error) {
+			return plugin.NewAgent(plugin.AgentConfig{Model: ours, Callbacks: r, Options: []llms.CallOption{llms.WithSeed(seed)}})
+		}}},
+		{"our agent in langchaingo's executor", inExecutor(temperature, func(offered []lctools.Tool, r *plugin.Recorder) (agents.Agent, error) {
+			return plugin.NewAgent(plugin.AgentConfig{Model: ours, Tools: offered, Callbacks: r})
+		})},
+		{"langchaingo's functions agent on our model", inExecutor(temperature, func(offered []lctools.Tool, r *plugin.Recorder) (agents.Agent, error) {
+			return agents.NewOpenAIFunctionsAgent(ours, plugin.Guard(offered, plugin.ToolLimits{}, r)), nil
+		})},
+		{"langchaingo's functions agent on its Ollama model", inExecutor(temperature, func(offered []lctools.Tool, r *plugin.Recorder) (agents.Agent, error) {
+			return agents.NewOpenAIFunctionsAgent(stock, plugin.Guard(offered, plugin.ToolLimits{}, r)), nil
+		})},
+	}
+}
+
+// driven plays the items once each by a driver, as toolgym eval does.
+func driven(t *testing.T, items []eval.Item, driver eval.Driver) []eval.Trial {
+	t.Helper()
+	kept := &memory{}
+	runner := eval.Runner{Run: eval.Run{Name: "beside", Model: ollamatest.Tools, Routes: []string{"r"}, Trials: 1, Seed: 1},
+		Items: items, Scorer: arithmeticScorer(t), Ledger: kept, Now: clock, Retry: eval.Retry{Attempts: 1},
+		Servers: []eval.Server{{Address: "a", Concurrency: 1, Drivers: map[string]eval.Driver{"r": driver}}}}
+	for _, item := range items {
+		planned, err := item.RunTask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runner.Run.Tasks = append(runner.Run.Tasks, planned)
+	}
+	if err := runner.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return kept.trials
+}
+
+// inExecutor plays by an executor of langchaingo.
+func inExecutor(temperature float64, build func([]lctools.Tool, *plugin.Recorder) (agents.Agent, error)) eval.Driver {
+	return plugin.Driver{New: func(seed int, r *plugin.Recorder) (tools.Agent, error) {
+		return playing(func(ctx context.Context, task tools.Task, caller tools.Caller) error {
+			offered, err := plugin.EpisodeTools(caller)
+			if err != nil {
+				return err
+			}
+			agent, err := build(offered, r)
+			if err != nil {
+				return err
+			}
+			executor := agents.NewExecutor(agent, agents.WithMaxIterations(32), agents.WithCallbacksHandler(r))
+			_, err = chains.Run(ctx, executor, task.Prompt[0].Content, chains.WithSeed(seed), chains.WithTemperature(temperature))
+			return err
+		}), nil
+	}}
+}
+
+// playing is an agent made of a function.
+type playing func(context.Context, tools.Task, tools.Caller) error
+
+func (p playing) Play(ctx context.Context, task tools.Task, _ json.RawMessage, caller tools.Caller) error {
+	return p(ctx, task, caller)
+}
+
+// memory is a ledger that keeps trials for a test.
+type memory struct{ trials []eval.Trial }
+
+func (m *memory) Keep(_ context.Context, record eval.Record) error {
+	m.trials = append(m.trials, record.Trial)
+	return nil
+}
+
+func clock() time.Time { return time.Unix(0, 0) }
