@@ -33,19 +33,26 @@ func TestBesideStock(t *testing.T) {
 	server := ollamatest.Start(t)
 	noLeak(t)
 	items := arithmeticItems(t, 10, "0", "1", "2")
-	table := "| who plays | temperature | stage 0 | stage 1 | stage 2 | of 30 |\n|---|---|---|---|---|---|\n"
+	table := "| who plays | temperature | stage 0 | stage 1 | stage 2 | complete, of 30 | right answer |\n|---|---|---|---|---|---|---|\n"
 	for _, temperature := range []float64{0, 0.7} {
 		passed := map[string]int{}
 		rows := contestants(t, server.URL, temperature)
 		for _, row := range rows {
-			levels := map[string]int{}
-			for _, trial := range driven(t, items, row.driver) {
-				if trial.Success {
-					levels[trial.Level]++
+			levels, right := map[string]int{}, 0
+			for _, record := range driven(t, items, row.driver) {
+				if record.Success {
+					levels[record.Level]++
 					passed[row.name]++
 				}
+				var transcript rollout.Transcript
+				if err := json.Unmarshal(record.Transcript, &transcript); err != nil {
+					t.Fatal(err)
+				}
+				if transcript.Trajectory.Success {
+					right++
+				}
 			}
-			table += fmt.Sprintf("| %s | %v | %d | %d | %d | %d |\n", row.name, temperature, levels["0"], levels["1"], levels["2"], passed[row.name])
+			table += fmt.Sprintf("| %s | %v | %d | %d | %d | %d | %d |\n", row.name, temperature, levels["0"], levels["1"], levels["2"], passed[row.name], right)
 		}
 		for _, row := range rows[1:3] { // what a seed draws may hang on the processor, what is greedy does not
 			if chat := passed[rows[0].name]; temperature == 0 && (passed[row.name] < chat || chat == 0) {
@@ -94,7 +101,7 @@ func contestants(t *testing.T, url string, temperature float64) []contestant {
 }
 
 // driven plays the items once each by a driver, as toolgym eval does.
-func driven(t *testing.T, items []eval.Item, driver eval.Driver) []eval.Trial {
+func driven(t *testing.T, items []eval.Item, driver eval.Driver) []eval.Record {
 	t.Helper()
 	kept := &memory{}
 	runner := eval.Runner{Run: eval.Run{Name: "beside", Model: ollamatest.Tools, Routes: []string{"r"}, Trials: 1, Seed: 1},
@@ -110,7 +117,7 @@ func driven(t *testing.T, items []eval.Item, driver eval.Driver) []eval.Trial {
 	if err := runner.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return kept.trials
+	return kept.records
 }
 
 // inExecutor plays by an executor of langchaingo.
@@ -139,11 +146,11 @@ func (p playing) Play(ctx context.Context, task tools.Task, _ json.RawMessage, c
 	return p(ctx, task, caller)
 }
 
-// memory is a ledger that keeps trials for a test.
-type memory struct{ trials []eval.Trial }
+// memory is a ledger that keeps records for a test.
+type memory struct{ records []eval.Record }
 
 func (m *memory) Keep(_ context.Context, record eval.Record) error {
-	m.trials = append(m.trials, record.Trial)
+	m.records = append(m.records, record)
 	return nil
 }
 
