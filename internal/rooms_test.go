@@ -60,7 +60,7 @@ func confined() map[string][]string {
 		"gorgonia.org/":                 {"policy", "policy/...", "policy/skill"},
 		"github.com/labstack/":          echo,
 		"github.com/danielgtaylor/huma": echo,
-		"github.com/tmc/langchaingo":    {"plugin"},
+		"github.com/tmc/langchaingo":    {"plugin", "examples/..."},
 		"github.com/ollama/ollama":      {"grpo/rollout", "plugin", "internal/ollamatest"},
 		"modernc.org/sqlite":            {"internal/store"},
 		"github.com/pressly/goose":      {"internal/store"},

@@ -1,0 +1,8 @@
+// Langchain-tools takes a stock tool of langchaingo, its calculator, and serves,
+// checks and grades it as one of toolgym's own.
+//
+//	go run ./examples/langchain-tools -model qwen3
+//
+// The tool is adopted, served over REST by a server of toolgym, called from
+// there by a model, and the run is graded against the call that was expected.
+package main
