@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) toolRoutes() {
-	handle(s, route{id: "call-tool", method: http.MethodPost, path: "/v1/tools/{name}/calls", tag: "tools",
+	handle(s, route{id: "call-tool", method: http.MethodPost, path: "/v1/tools/{name}/calls", tag: "tools", role: Play,
 		summary: "Call a tool that needs no episode",
 		text: "Tools whose result depends on their arguments alone can be called like this. Arguments that break the schema " +
 			"are the agent's mistake: 200, with is_error set. Where two environments have a tool of the name, the first is called, or the one that env names.",

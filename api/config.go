@@ -25,8 +25,17 @@ type Config struct {
 	// AllowHosts are Host names to answer to besides those of the loopback:
 	// the names by which a proxy or a container is reached, without a port.
 	AllowHosts []string
-	// AllowRemote lets Serve take a listener that other machines can reach.
-	AllowRemote bool
+	// Tokens are those that are let in. Without any, everybody is, and Serve
+	// keeps to the loopback.
+	Tokens []Token
+	// CertFile and KeyFile, in PEM, make Serve speak TLS.
+	CertFile, KeyFile string
+
+	// Data is the folder of the database in which episodes outlive the process.
+	// Without one they are kept in memory alone.
+	Data      string
+	Retention time.Duration // how long an episode that is over stays in the database; default 7 days
+	MaxKept   int           // such episodes at most; default 100,000
 
 	MaxEpisodes int           // live episodes; default 4,096
 	MaxSteps    int           // steps of one episode, after which it is truncated; default 10,000
@@ -34,8 +43,16 @@ type Config struct {
 	MaxBody     int64         // bytes of a request's body; default 1 MiB
 	IdleExpiry  time.Duration // an episode that is not used for so long is given up; default 30 minutes
 	CallTimeout time.Duration // how long one call may take; default 30 seconds
-	Rate        float64       // requests a second from one address; default 20,000
-	Burst       int           // requests at once from one address; default the rate
+
+	HeaderTimeout time.Duration // how long the head of a request may take to arrive; default 10 seconds
+	BodyTimeout   time.Duration // and its body, and the answer to be read; default 30 seconds
+	IdleTimeout   time.Duration // how long a connection may stay open without a request; default 2 minutes
+
+	MaxConcurrent int     // requests answered at the same time; default 1,024
+	TokenEpisodes int     // live episodes of one token; default MaxEpisodes
+	TokenRate     float64 // requests a second with one token; default Rate
+	Rate          float64 // requests a second from one address; default 20,000
+	Burst         int     // requests at once from one address; default the rate
 
 	Version string // of the program, for the OpenAPI document; default "devel"
 }
@@ -57,6 +74,14 @@ func (c Config) withDefaults() Config {
 	c.CallTimeout = cmp.Or(c.CallTimeout, 30*time.Second)
 	c.Rate = cmp.Or(c.Rate, 20_000)
 	c.Burst = cmp.Or(c.Burst, max(1, int(c.Rate)))
+	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
+	c.MaxKept = cmp.Or(c.MaxKept, 100_000)
+	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 1024)
+	c.TokenEpisodes = cmp.Or(c.TokenEpisodes, c.MaxEpisodes)
+	c.TokenRate = cmp.Or(c.TokenRate, c.Rate)
 	c.Version = cmp.Or(c.Version, "devel")
 	return c
 }
@@ -66,6 +91,18 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	if err := c.validateLimits(); err != nil {
 		return err
+	}
+	if (c.CertFile == "") != (c.KeyFile == "") {
+		return refuse("CertFile", "a certificate without a key, or a key without a certificate", "both or neither")
+	}
+	for i, token := range c.Tokens {
+		err := token.validate()
+		if err == nil {
+			err = repeated(c.Tokens[:i], token)
+		}
+		if err != nil {
+			return within(fmt.Sprintf("Tokens[%d]", i), err)
+		}
 	}
 	for i, host := range c.AllowHosts {
 		if _, _, err := net.SplitHostPort(host); err == nil || host == "" || strings.ContainsAny(host, "/*[] ") {
@@ -96,7 +133,9 @@ func (c Config) validateLimits() error {
 	}{
 		{"MaxEpisodes", float64(c.MaxEpisodes)}, {"MaxSteps", float64(c.MaxSteps)}, {"MaxMemory", float64(c.MaxMemory)},
 		{"MaxBody", float64(c.MaxBody)}, {"IdleExpiry", float64(c.IdleExpiry)}, {"CallTimeout", float64(c.CallTimeout)},
-		{"Rate", c.Rate}, {"Burst", float64(c.Burst)},
+		{"Rate", c.Rate}, {"Burst", float64(c.Burst)}, {"Retention", float64(c.Retention)}, {"MaxKept", float64(c.MaxKept)},
+		{"HeaderTimeout", float64(c.HeaderTimeout)}, {"BodyTimeout", float64(c.BodyTimeout)}, {"IdleTimeout", float64(c.IdleTimeout)},
+		{"MaxConcurrent", float64(c.MaxConcurrent)}, {"TokenEpisodes", float64(c.TokenEpisodes)}, {"TokenRate", c.TokenRate},
 	}
 	for _, limit := range limits {
 		if limit.value != limit.value || limit.value < 0 {

@@ -12,8 +12,9 @@
 // One's own environments are served beside ours by putting their tools.Spec
 // into Specs. A tool that Spec.Tools lists with a handler is one that needs no
 // episode, and can be called as POST /v1/tools/{name}/calls; those that act on
-// a state are listed without (see tools.Bind). A [Server] is an http.Handler as well, starts no goroutine, and
-// takes its clock and its ids from the [Config].
+// a state are listed without (see tools.Bind). A [Server] is an http.Handler as
+// well, and takes its clock and its ids from the [Config]. Its only goroutine is
+// the one that writes the database, where Config.Data names one; Shutdown ends it.
 //
 // # Episodes
 //
@@ -25,11 +26,28 @@
 // again from them, and so is a fork. An environment must therefore give the
 // same steps for the same calls, as [tools.Env] says.
 //
+// With Config.Data every accepted step is in the database, on disk, before it is
+// answered; steps that wait at the same time share one commit. A server that
+// starts replays the live episodes and goes on where the last one stopped,
+// however that ended: ids, request ids and times to expire stay what they were.
+// An episode whose replay gives other steps than before (its environment has
+// changed) is over. When a step could not be written, nobody knows whether it
+// was: the next call on its episode reads the database first. One server plays
+// the episodes of a database; a second one is refused.
+//
 // Episodes are bounded in number, in memory and in age. When there is no room,
 // those that have ended go first; live ones stay, and a newcomer is told to
 // come again. Expiry is by the clock handed in and needs no goroutine. The ids
 // of the latest expired episodes are remembered, so that their owners get 410
 // and not 404.
+//
+// # Tokens
+//
+// Without tokens everybody who reaches the server may do everything, and Serve
+// keeps to the loopback. With Config.Tokens a request needs one, as a bearer
+// token or in X-API-Key; each route names the role that it asks for, and what a
+// token has begun belongs to it. SECURITY.md lists what is defended, and the
+// test that holds each line.
 //
 // # Requests
 //

@@ -24,9 +24,12 @@ func humaConfig(version string) huma.Config {
 	registry.RegisterTypeAlias(reflect.TypeFor[tools.Tool](), reflect.TypeFor[toolForm]())
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
-			OpenAPI:    "3.1.0",
-			Info:       &huma.Info{Title: "toolgym", Version: version, Description: "Environments whose actions are JSON-schema tools, played over HTTP."},
-			Components: &huma.Components{Schemas: registry},
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: "toolgym", Version: version, Description: "Environments whose actions are JSON-schema tools, played over HTTP."},
+			Components: &huma.Components{Schemas: registry, SecuritySchemes: map[string]*huma.SecurityScheme{
+				"bearer": {Type: "http", Scheme: "bearer", Description: "A token of the server's token file, where it has one."},
+				"key":    {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send it like this."},
+			}},
 		},
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat: "application/json",
@@ -75,7 +78,11 @@ type pendingBody struct {
 func (s *Server) describe(op *huma.Operation, r route, holds reflect.Type) {
 	registry := s.api.OpenAPI().Components.Schemas
 	refusals := append([]int{http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests, http.StatusInternalServerError}, r.refusals...)
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.refusals...)
+	if r.role != public {
+		refusals = append(refusals, http.StatusUnauthorized)
+		op.Security = []map[string][]string{{"bearer": {}}, {"key": {}}, {}}
+	}
 	if len(op.Parameters) > 0 {
 		refusals = append(refusals, http.StatusBadRequest)
 	}

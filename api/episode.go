@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolgym/api/client"
+	"toolgym/internal/store"
 	"toolgym/tools"
 )
 
@@ -19,14 +20,18 @@ import (
 // any time, and is, whenever a step did not end well.
 type episode struct {
 	id       string
+	owner    string // name of the token that it belongs to; empty without tokens
+	begun    time.Time
 	spec     tools.Spec
 	task     tools.Task
 	maxSteps int
+	ledger   *ledger
 
 	// turn holds one token. Whoever has it may touch env and add a step;
 	// nobody else waits for a lock that a slow environment holds.
 	turn chan struct{}
 	env  tools.Env // nil when it has to be made again
+	torn bool      // the ledger may know more than path does
 
 	mu       sync.Mutex // guards what follows, for moments only
 	path     tools.Trajectory
@@ -43,19 +48,28 @@ type move struct {
 	request string // the request id; may be empty
 }
 
-// begin makes an episode with the given steps behind it; a fork has some.
-func begin(ctx context.Context, id string, spec tools.Spec, task tools.Task, maxSteps int, steps []tools.Step) (*episode, error) {
-	e := &episode{id: id, spec: spec, task: task, maxSteps: maxSteps, turn: make(chan struct{}, 1), answered: map[string]int{}}
-	e.path = tools.Trajectory{Task: task, Steps: []tools.Step{}}
-	env, observation, err := e.replay(ctx, steps)
+// begin starts the episode with the given moves behind it; a fork has some, and
+// one that is brought back.
+func (e *episode) begin(ctx context.Context, moves []store.Move) error {
+	e.turn, e.answered = make(chan struct{}, 1), map[string]int{}
+	e.path = tools.Trajectory{Task: e.task, Steps: []tools.Step{}}
+	env, observation, err := e.replay(ctx, stepsOf(moves))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	e.env, e.path.Observation, e.tools, e.path.Success = env, observation, nonNil(env.Tools()), env.Success()
-	for _, step := range steps {
-		e.keep(step, env.Success())
+	for _, m := range moves {
+		e.keep(m, env.Success())
 	}
-	return e, nil
+	return nil
+}
+
+func stepsOf(moves []store.Move) []tools.Step {
+	steps := make([]tools.Step, len(moves))
+	for i, m := range moves {
+		steps[i] = m.Step
+	}
+	return steps
 }
 
 // replay makes an Env that has made the given steps. The same task and the same
@@ -117,6 +131,9 @@ func (e *episode) play(ctx context.Context, m move, limit time.Duration) (client
 	case <-running.Done():
 		return client.Answer{}, fmt.Errorf("waiting for the call before this one: %w", running.Err())
 	}
+	if err := e.mend(running); err != nil {
+		return client.Answer{}, err
+	}
 	if answer, known, err := e.recall(m); known || err != nil {
 		return answer, err
 	}
@@ -143,8 +160,28 @@ func (e *episode) recall(m move) (answer client.Answer, known bool, err error) {
 	return client.Answer{}, false, nil
 }
 
+// mend reads the moves again after one that may or may not have been kept.
+func (e *episode) mend(ctx context.Context) error {
+	if !e.torn {
+		return nil
+	}
+	kept, err := e.ledger.read(ctx, e.id)
+	if err != nil {
+		return err
+	}
+	again := &episode{id: e.id, spec: e.spec, task: e.task, maxSteps: e.maxSteps}
+	if err := again.begin(ctx, kept.Moves); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.env, e.path, e.answered, e.size, e.torn = again.env, again.path, again.answered, again.size, false
+	return nil
+}
+
 // step makes the move. The Env is put back only after a step that ended well;
-// after an error, a panic or a time-out nothing is known of its state.
+// after an error, a panic or a time-out nothing is known of its state. The step
+// counts when the ledger has it.
 func (e *episode) step(ctx context.Context, m move) (client.Answer, error) {
 	env, made := e.env, e.steps()
 	e.env = nil
@@ -161,19 +198,25 @@ func (e *episode) step(ctx context.Context, m move) (client.Answer, error) {
 	if err != nil {
 		return client.Answer{}, fmt.Errorf("stepping %s: %w", e.task.ID, err)
 	}
+	move := store.Move{Step: step, Request: m.request, Made: e.ledger.now()}
+	if err := e.ledger.add(ctx, e.id, len(made)+1, move); err != nil {
+		e.torn = true
+		return client.Answer{}, err
+	}
 	e.env = env
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.keep(step, env.Success())
-	if m.request != "" {
-		e.answered[m.request] = len(e.path.Steps)
-	}
+	e.keep(move, env.Success())
 	return answerOf(step, len(e.path.Steps)), nil
 }
 
-// keep adds a step. The caller holds mu, or is the only one who knows e.
-func (e *episode) keep(step tools.Step, success bool) {
+// keep adds a move. The caller holds mu, or is the only one who knows e.
+func (e *episode) keep(m store.Move, success bool) {
+	step := m.Step
 	e.path.Steps = append(e.path.Steps, step)
+	if m.Request != "" {
+		e.answered[m.Request] = len(e.path.Steps)
+	}
 	e.path.Return += step.Reward
 	e.path.Terminated, e.path.Truncated, e.path.Success = step.Terminated, step.Truncated, success
 	const overhead = 256 // of a Step, its slices and a request id

@@ -8,21 +8,22 @@ import (
 	"strconv"
 
 	"toolgym/api/client"
+	"toolgym/internal/store"
 	"toolgym/tools"
 )
 
 func (s *Server) episodeRoutes() {
-	handle(s, route{id: "start-episode", method: http.MethodPost, path: "/v1/episodes", tag: "episodes", status: http.StatusCreated,
+	handle(s, route{id: "start-episode", method: http.MethodPost, path: "/v1/episodes", tag: "episodes", role: Play, status: http.StatusCreated,
 		summary: "Start an episode", text: "Names a task by its id, or by env, level, seed and, if wanted, rules.",
 		refusals: []int{http.StatusNotFound, http.StatusServiceUnavailable},
 		request:  client.Start{TaskID: "arithmetic/2/17"}, answer: exampleState()}, s.startEpisode)
-	handle(s, route{id: "list-episodes", method: http.MethodGet, path: "/v1/episodes", tag: "episodes",
+	handle(s, route{id: "list-episodes", method: http.MethodGet, path: "/v1/episodes", tag: "episodes", role: Play,
 		summary: "The live episodes, oldest first", answer: client.Page{Episodes: []client.Summary{exampleSummary()}}}, s.listEpisodes)
-	handle(s, route{id: "get-episode", method: http.MethodGet, path: "/v1/episodes/{id}", tag: "episodes",
+	handle(s, route{id: "get-episode", method: http.MethodGet, path: "/v1/episodes/{id}", tag: "episodes", role: Play,
 		summary: "An episode with its whole trajectory", refusals: []int{http.StatusNotFound, http.StatusGone}, answer: examplePlayed()}, s.getEpisode)
-	handle(s, route{id: "delete-episode", method: http.MethodDelete, path: "/v1/episodes/{id}", tag: "episodes", status: http.StatusNoContent,
+	handle(s, route{id: "delete-episode", method: http.MethodDelete, path: "/v1/episodes/{id}", tag: "episodes", role: Play, status: http.StatusNoContent,
 		summary: "Forget an episode", refusals: []int{http.StatusNotFound, http.StatusGone}}, s.deleteEpisode)
-	handle(s, route{id: "fork-episode", method: http.MethodPost, path: "/v1/episodes/{id}/fork", tag: "episodes", status: http.StatusCreated,
+	handle(s, route{id: "fork-episode", method: http.MethodPost, path: "/v1/episodes/{id}/fork", tag: "episodes", role: Play, status: http.StatusCreated,
 		summary: "Copy an episode, to go on from where it is", text: "The copy has the same steps behind it and an id of its own. Request ids stay with the original.",
 		refusals: []int{http.StatusNotFound, http.StatusGone, http.StatusServiceUnavailable}, answer: exampleState()}, s.forkEpisode)
 	s.stepRoutes()
@@ -81,18 +82,42 @@ func within(field string, err error) error {
 	return &there
 }
 
-// open makes an episode and puts it into the table.
-func (s *Server) open(ctx context.Context, spec tools.Spec, task tools.Task, steps []tools.Step) (*created[client.State], error) {
+// open makes an episode of the caller's, puts it into the table and then into
+// the ledger; nobody knows its id before both have it.
+func (s *Server) open(ctx context.Context, spec tools.Spec, task tools.Task, moves []store.Move) (*created[client.State], error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()
-	e, err := begin(ctx, s.config.NewID(), spec, task, s.config.MaxSteps, steps)
+	e := &episode{id: s.config.NewID(), owner: exchangeOf(ctx).caller.name, begun: s.config.Now(), spec: spec, task: task, maxSteps: s.config.MaxSteps, ledger: s.ledger}
+	if err := e.begin(ctx, moves); err != nil {
+		return nil, err
+	}
+	number, err := s.episodes.add(e)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.episodes.add(e); err != nil {
+	if err := s.ledger.begin(ctx, number, e, moves); err != nil {
+		s.episodes.discard(e)
 		return nil, err
 	}
+	if err := s.tidy(ctx, number); err != nil {
+		s.config.Logger.Warn("old episodes are still kept", "error", err)
+	}
 	return &created[client.State]{Location: "/v1/episodes/" + e.id, Body: s.state(e, false)}, nil
+}
+
+// tidy tells the ledger, with every 64th episode, which ones are over. As many
+// as four times that number are deleted with it, so that the database stays
+// bounded without anything that runs in the background.
+func (s *Server) tidy(ctx context.Context, number uint64) error {
+	if number%64 != 0 {
+		return nil
+	}
+	over := s.episodes.takeOver()
+	if err := s.ledger.end(ctx, over); err != nil {
+		s.episodes.giveBack(over)
+		return err
+	}
+	return nil
 }
 
 // state is what an episode shows of itself.
@@ -106,24 +131,61 @@ func (s *Server) state(e *episode, whole bool) client.State {
 	return state
 }
 
-func (s *Server) getEpisode(_ context.Context, in *episodePath) (*reply[client.State], error) {
-	e, err := s.episodes.find(in.ID)
+// find looks up an episode of the caller's. One that the table does not know
+// may still be in the ledger, over.
+func (s *Server) find(ctx context.Context, id string) (*episode, error) {
+	e, err := s.episodes.find(exchangeOf(ctx).caller, id)
+	return e, s.sought(ctx, id, err)
+}
+
+func (s *Server) sought(ctx context.Context, id string, err error) error {
+	e := (*tools.Error)(nil)
+	if s.ledger.store == nil || !errors.As(err, &e) || e.Code != tools.NotFound {
+		return err
+	}
+	kept, lost := s.ledger.read(ctx, id)
+	switch {
+	case errors.As(lost, &e) && e.Code == tools.NotFound:
+		return err
+	case lost != nil:
+		return lost
+	case !exchangeOf(ctx).caller.owns(kept.Owner) || s.episodes.has(id):
+		return err
+	}
+	return expired(id)
+}
+
+func (s *Server) getEpisode(ctx context.Context, in *episodePath) (*reply[client.State], error) {
+	e, err := s.find(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return answered(s.state(e, true)), nil
 }
 
-func (s *Server) deleteEpisode(_ context.Context, in *episodePath) (*struct{}, error) {
-	return nil, s.episodes.remove(in.ID)
-}
-
-func (s *Server) forkEpisode(ctx context.Context, in *episodePath) (*created[client.State], error) {
-	e, err := s.episodes.find(in.ID)
+func (s *Server) deleteEpisode(ctx context.Context, in *episodePath) (*struct{}, error) {
+	e, err := s.find(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.open(ctx, e.spec, e.task, e.steps())
+	if err := s.ledger.delete(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	s.episodes.discard(e)
+	return nil, nil
+}
+
+func (s *Server) forkEpisode(ctx context.Context, in *episodePath) (*created[client.State], error) {
+	e, err := s.find(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	steps := e.steps()
+	moves := make([]store.Move, len(steps))
+	for i, step := range steps {
+		moves[i] = store.Move{Step: step, Made: s.config.Now()}
+	}
+	return s.open(ctx, e.spec, e.task, moves)
 }
 
 type pageQuery struct {
@@ -131,7 +193,7 @@ type pageQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many."`
 }
 
-func (s *Server) listEpisodes(_ context.Context, in *pageQuery) (*reply[client.Page], error) {
+func (s *Server) listEpisodes(ctx context.Context, in *pageQuery) (*reply[client.Page], error) {
 	after := uint64(0)
 	if in.Cursor != "" {
 		var err error
@@ -139,7 +201,7 @@ func (s *Server) listEpisodes(_ context.Context, in *pageQuery) (*reply[client.P
 			return nil, &tools.Error{Code: tools.Invalid, Where: "cursor", Message: fmt.Sprintf("%.80q is no cursor", in.Cursor), Want: "next_cursor of the page before"}
 		}
 	}
-	seats := s.episodes.page(after, in.Limit+1)
+	seats := s.episodes.page(exchangeOf(ctx).caller, after, in.Limit+1)
 	page := client.Page{Episodes: []client.Summary{}}
 	if len(seats) > in.Limit {
 		seats = seats[:in.Limit]

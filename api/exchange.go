@@ -12,8 +12,9 @@ import (
 
 // An exchange is one request and its answer, as far as the log is concerned.
 type exchange struct {
-	id    string
-	fault error // ours or the outside's; the client sees only the id
+	id     string
+	caller caller
+	fault  error // ours or the outside's; the client sees only the id
 }
 
 type exchangeKey struct{}
@@ -61,6 +62,9 @@ func (s *Server) logged() echo.MiddlewareFunc {
 				slog.String("method", v.Method), slog.String("path", fmt.Sprintf("%.200s", v.URIPath)), slog.String("route", v.RoutePath), slog.Int("status", v.Status),
 				slog.Duration("latency", v.Latency), slog.Int64("bytes", v.ResponseSize),
 				slog.String("remote", v.RemoteIP), slog.String("request_id", x.id),
+			}
+			if x.caller.name != "" {
+				attrs = append(attrs, slog.String("token", x.caller.name))
 			}
 			level := slog.LevelInfo
 			if x.fault != nil {

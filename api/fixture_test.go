@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -36,7 +37,12 @@ type fixture struct {
 // serve starts a server of the tally environment.
 func serve(t *testing.T, config api.Config) *fixture {
 	t.Helper()
-	f := unplugged(t, config)
+	return serveAt(t, config, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+func serveAt(t *testing.T, config api.Config, now time.Time) *fixture {
+	t.Helper()
+	f := unpluggedAt(t, config, now)
 	listening := httptest.NewServer(f.server)
 	t.Cleanup(listening.Close)
 	f.url = listening.URL
@@ -47,7 +53,12 @@ func serve(t *testing.T, config api.Config) *fixture {
 // that a synctest bubble can hold all of it.
 func unplugged(t *testing.T, config api.Config) *fixture {
 	t.Helper()
-	f := &fixture{t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return unpluggedAt(t, config, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+func unpluggedAt(t *testing.T, config api.Config, now time.Time) *fixture {
+	t.Helper()
+	f := &fixture{t: t, now: now}
 	if config.Specs == nil {
 		config.Specs = tools.Specs{tallySpec(nil)}
 	}
@@ -57,6 +68,11 @@ func unplugged(t *testing.T, config api.Config) *fixture {
 	if f.server, err = api.New(config); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := f.server.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	return f
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 func (s *Server) healthRoutes() {
-	handle(s, route{id: "health", method: http.MethodGet, path: "/healthz", tag: "operation",
+	handle(s, route{id: "health", method: http.MethodGet, path: "/healthz", tag: "operation", role: public,
 		summary: "Whether the process lives", answer: client.Status{Status: "ok"}}, s.healthy)
-	handle(s, route{id: "readiness", method: http.MethodGet, path: "/readyz", tag: "operation",
-		summary: "Whether the server takes work", refusals: []int{http.StatusServiceUnavailable}, answer: client.Status{Status: "ready"}}, s.ready)
+	handle(s, route{id: "readiness", method: http.MethodGet, path: "/readyz", tag: "operation", role: public,
+		summary: "Whether the server takes work", answer: client.Status{Status: "ready"}}, s.ready)
 }
 
 func (s *Server) healthy(context.Context, *struct{}) (*reply[client.Status], error) {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A throttle holds a token bucket for each address that sends requests. It
-// holds a bounded number of them: a bucket that has filled up again says the
+// A throttle holds a token bucket for each address that sends requests, or for
+// each name of a token. It holds a bounded number of them: a bucket that has filled up again says the
 // same as none, and goes first; when all are in use, newcomers share one.
 type throttle struct {
 	rate  rate.Limit
@@ -19,14 +19,14 @@ type throttle struct {
 	now   func() time.Time
 
 	mu      sync.Mutex
-	buckets map[netip.Addr]*rate.Limiter
+	buckets map[string]*rate.Limiter
 	shared  *rate.Limiter
 }
 
 const mostBuckets = 4096
 
-func newThrottle(c Config) *throttle {
-	t := &throttle{rate: rate.Limit(c.Rate), burst: c.Burst, now: c.Now, buckets: map[netip.Addr]*rate.Limiter{}}
+func newThrottle(perSecond float64, burst int, now func() time.Time) *throttle {
+	t := &throttle{rate: rate.Limit(perSecond), burst: burst, now: now, buckets: map[string]*rate.Limiter{}}
 	t.shared = rate.NewLimiter(t.rate, t.burst)
 	return t
 }
@@ -34,7 +34,7 @@ func newThrottle(c Config) *throttle {
 // limited refuses requests that come too fast, and says when to come again.
 func (t *throttle) limited(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if wait := t.take(c.RealIP()); wait > 0 {
+		if wait := t.take(network(c.RealIP()).String()); wait > 0 {
 			return fail(http.StatusTooManyRequests, "too many requests from this address").after(wait)
 		}
 		return next(c)
@@ -42,9 +42,9 @@ func (t *throttle) limited(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // take spends a token, or says how long until there is one.
-func (t *throttle) take(remote string) time.Duration {
+func (t *throttle) take(who string) time.Duration {
 	now := t.now()
-	reservation := t.bucket(remote, now).ReserveN(now, 1)
+	reservation := t.bucket(who, now).ReserveN(now, 1)
 	wait := reservation.DelayFrom(now)
 	if wait > 0 {
 		reservation.CancelAt(now)
@@ -52,11 +52,10 @@ func (t *throttle) take(remote string) time.Duration {
 	return wait
 }
 
-func (t *throttle) bucket(remote string, now time.Time) *rate.Limiter {
-	addr := network(remote)
+func (t *throttle) bucket(who string, now time.Time) *rate.Limiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if b, ok := t.buckets[addr]; ok {
+	if b, ok := t.buckets[who]; ok {
 		return b
 	}
 	if len(t.buckets) >= mostBuckets {
@@ -66,14 +65,14 @@ func (t *throttle) bucket(remote string, now time.Time) *rate.Limiter {
 		return t.shared
 	}
 	b := rate.NewLimiter(t.rate, t.burst)
-	t.buckets[addr] = b
+	t.buckets[who] = b
 	return b
 }
 
 func (t *throttle) sweep(now time.Time) {
-	for addr, b := range t.buckets {
+	for who, b := range t.buckets {
 		if b.TokensAt(now) >= float64(t.burst) {
-			delete(t.buckets, addr)
+			delete(t.buckets, who)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 type route struct {
 	id, method, path string
 	tag              string // the resource
+	role             string // that the caller needs; empty means any token, if there are tokens at all
 	summary, text    string
 	status           int   // of success; zero means 200
 	refusals         []int // statuses of this route's own refusals
@@ -47,7 +48,7 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag},
 		Summary: r.summary, Description: r.text, DefaultStatus: r.status,
 		RejectUnknownQueryParameters: true, Metadata: map[string]any{},
-		Middlewares: huma.Middlewares{s.onceEach},
+		Middlewares: huma.Middlewares{s.admits(r.role), s.onceEach},
 	}
 	var served *huma.Operation
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {

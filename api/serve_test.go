@@ -119,7 +119,7 @@ func TestServeKeepsToTheLoopback(t *testing.T) {
 }
 
 func TestServeMayLeaveTheLoopback(t *testing.T) {
-	f := serve(t, api.Config{AllowRemote: true})
+	f := serve(t, api.Config{Tokens: []api.Token{token(t, "alice", api.Play)}})
 	listener, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)

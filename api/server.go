@@ -2,13 +2,13 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -27,6 +27,9 @@ type Server struct {
 	bodies   []pendingBody
 	offers   map[string][]offer
 	episodes *table
+	ledger   *ledger
+	quotas   *throttle    // by token
+	running  atomic.Int64 // requests that are being answered
 	http     *http.Server
 	draining atomic.Bool
 }
@@ -41,9 +44,11 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{config: config.withDefaults(), echo: echo.New()}
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
+	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
+	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
-	s.echo.Use(s.identify, s.logged(), recovered(), s.guarded(), newThrottle(s.config).limited)
+	s.echo.Use(s.identify, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated)
 	s.api = humaecho.New(s.echo, humaConfig(s.config.Version))
 	s.routes()
 	settle(s.api.OpenAPI())
@@ -53,8 +58,23 @@ func New(config Config) (*Server, error) {
 	if err := s.pages(); err != nil {
 		return nil, err
 	}
-	s.http = s.newHTTP()
-	return s, nil
+	var err error
+	if s.http, err = s.newHTTP(); err != nil {
+		return nil, err
+	}
+	return s, s.remember()
+}
+
+// remember opens the ledger and brings back what it has.
+func (s *Server) remember() (err error) {
+	ctx := context.Background() // a server that was asked for is made
+	if s.ledger, err = openLedger(ctx, s.config); err != nil {
+		return err
+	}
+	if err := s.restore(ctx); err != nil {
+		return errors.Join(err, s.ledger.close())
+	}
+	return nil
 }
 
 // routes adds every resource. A new one is a file with its types and a method
@@ -67,16 +87,27 @@ func (s *Server) routes() {
 	s.auditRoutes()
 }
 
-func (s *Server) newHTTP() *http.Server {
-	return &http.Server{
+// newHTTP sets a time limit to every phase of a request. Streams lift those of
+// writing and reading while they run.
+func (s *Server) newHTTP() (*http.Server, error) {
+	server := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      s.config.CallTimeout + 30*time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: s.config.HeaderTimeout,
+		ReadTimeout:       s.config.HeaderTimeout + s.config.BodyTimeout,
+		WriteTimeout:      s.config.CallTimeout + s.config.BodyTimeout,
+		IdleTimeout:       s.config.IdleTimeout,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
+	if s.config.CertFile == "" {
+		return server, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.config.CertFile, s.config.KeyFile)
+	if err != nil {
+		return nil, refuse("CertFile", err.Error(), "a certificate and its key, in PEM")
+	}
+	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	return server, nil
 }
 
 // ServeHTTP answers one request. HEAD is GET without the body, which net/http
@@ -100,26 +131,32 @@ func (s *Server) ListenAndServe(address string) error {
 }
 
 // Serve answers on the listener, and closes it, until Shutdown. A listener that
-// other machines can reach is refused unless the configuration allows it: there
-// are no tokens yet, and whoever connects may play.
+// other machines can reach is refused unless there are tokens: whoever connects
+// to a server without may do everything.
 func (s *Server) Serve(listener net.Listener) error {
-	if reachable(listener.Addr()) && !s.config.AllowRemote {
+	if reachable(listener.Addr()) && len(s.config.Tokens) == 0 {
 		return errors.Join(&tools.Error{Code: tools.Forbidden, Where: "address",
-			Message: fmt.Sprintf("%s can be reached from other machines", listener.Addr()), Want: "an address of the loopback, or Config.AllowRemote"}, listener.Close())
+			Message: fmt.Sprintf("%s can be reached from other machines", listener.Addr()), Want: "an address of the loopback, or tokens (--token-file)"}, listener.Close())
 	}
-	if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	serve := s.http.Serve
+	if s.http.TLSConfig != nil {
+		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+	}
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving on %s: %w", listener.Addr(), err)
 	}
 	return nil
 }
 
 // Shutdown takes no further connections, lets the running calls finish and
-// returns when they have, or with the context's error when it ends first.
+// returns when they have, or with the context's error when it ends first. Then
+// the database is closed; a server with Config.Data must be shut down even when
+// it never served.
 // /readyz says from the beginning that the server is going.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
 	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close())
+		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.ledger.close())
 	}
-	return nil
+	return s.ledger.close()
 }

@@ -12,12 +12,12 @@ import (
 // stepRoutes are the two ways to go on in an episode.
 func (s *Server) stepRoutes() {
 	refusals := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusServiceUnavailable}
-	handle(s, route{id: "call", method: http.MethodPost, path: "/v1/episodes/{id}/calls", tag: "episodes",
+	handle(s, route{id: "call", method: http.MethodPost, path: "/v1/episodes/{id}/calls", tag: "episodes", role: Play,
 		summary: "Call a tool of the episode",
 		text: "An unknown tool, bad arguments and whatever else is the agent's own mistake give 200 and a result with is_error set, and the episode goes on. " +
 			"The same request_id again gives the same answer and makes no second step; with another call it is a conflict.",
 		refusals: refusals, request: client.Call{Name: "multiply", Arguments: json.RawMessage(`{"a":9,"b":3}`), RequestID: "step-1"}, answer: exampleAnswer()}, s.call)
-	handle(s, route{id: "say", method: http.MethodPost, path: "/v1/episodes/{id}/messages", tag: "episodes",
+	handle(s, route{id: "say", method: http.MethodPost, path: "/v1/episodes/{id}/messages", tag: "episodes", role: Play,
 		summary: "Say something, calling nothing",
 		text: "What a language model writes when it makes no call. Some environments judge it (a task that needs no tool is solved by answering); " +
 			"to the others it is one step, recorded and without effect. The answer is that of a call, without a result.",
@@ -44,9 +44,9 @@ func (s *Server) say(ctx context.Context, in *messageInput) (*reply[client.Answe
 }
 
 func (s *Server) play(ctx context.Context, id string, m move) (*reply[client.Answer], error) {
-	e, err := s.episodes.use(id)
+	e, err := s.episodes.use(exchangeOf(ctx).caller, id)
 	if err != nil {
-		return nil, err
+		return nil, s.sought(ctx, id, err)
 	}
 	answer, err := e.play(ctx, m, s.config.CallTimeout)
 	if err != nil {

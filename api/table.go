@@ -28,6 +28,9 @@ type table struct {
 	made  uint64
 	size  int64 // bytes of all steps, about
 	gone  graves
+	over  []string       // given up since the ledger was last told
+	owned map[string]int // episodes by owner
+	share int            // of one owner at most
 }
 
 // A seat is an episode's place in the table.
@@ -39,38 +42,67 @@ type seat struct {
 }
 
 func newTable(c Config) *table {
-	return &table{limit: c.MaxEpisodes, memory: c.MaxMemory, idle: c.IdleExpiry, now: c.Now,
+	return &table{limit: c.MaxEpisodes, memory: c.MaxMemory, idle: c.IdleExpiry, now: c.Now, share: c.TokenEpisodes, owned: map[string]int{},
 		byID: map[string]*list.Element{}, order: list.New(), gone: newGraves(4 * c.MaxEpisodes)}
 }
 
-// add takes an episode in. With the table full of live ones that is an
-// [*tools.Error], exhausted, which passes when one ends or expires; one that
-// has ended makes room.
-func (t *table) add(e *episode) error {
+// add takes an episode in, and numbers it. With the table full of live ones
+// that is an [*tools.Error], exhausted, which passes when one ends or expires;
+// one that has ended makes room.
+func (t *table) add(e *episode) (number uint64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.expire()
-	if t.byID[e.id] != nil || t.gone.has(e.id) {
-		return fmt.Errorf("the generator of ids made %q twice", e.id)
-	}
-	if t.order.Len() >= t.limit && !t.dropEnded() {
-		return t.full(fmt.Sprintf("%d episodes are live, which is the limit", t.limit))
-	}
-	if err := t.makeRoom(); err != nil {
-		return err
+	if err := t.admit(e); err != nil {
+		return 0, err
 	}
 	t.made++
-	t.byID[e.id] = t.order.PushBack(&seat{episode: e, number: t.made, expires: t.now().Add(t.idle), size: e.weight()})
-	t.size += e.weight()
+	t.place(&seat{episode: e, number: t.made, expires: t.now().Add(t.idle), size: e.weight()})
+	return t.made, nil
+}
+
+// restore takes in an episode that was kept and last used at the time. They
+// come in the order of use.
+func (t *table) restore(e *episode, number uint64, used time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.admit(e); err != nil {
+		return err
+	}
+	t.place(&seat{episode: e, number: number, expires: used.Add(t.idle), size: e.weight()})
 	return nil
+}
+
+// has reports whether an episode is in the table, whosesoever it is.
+func (t *table) has(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id] != nil
+}
+
+// takeOver hands over the ids that were given up since it was last called.
+func (t *table) takeOver() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.expire()
+	ids := t.over
+	t.over = nil
+	return ids
+}
+
+// giveBack takes ids back that the ledger could not be told.
+func (t *table) giveBack(ids []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = append(t.over, ids...)
 }
 
 // find looks an episode up: code gone when it has expired, not_found when there
 // is none.
-func (t *table) find(id string) (*episode, error) {
+func (t *table) find(who caller, id string) (*episode, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	element, err := t.seek(id)
+	element, err := t.seek(who, id)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +111,10 @@ func (t *table) find(id string) (*episode, error) {
 
 // use is find for a step: the episode's time to live begins anew, and there
 // must be room for one step more.
-func (t *table) use(id string) (*episode, error) {
+func (t *table) use(who caller, id string) (*episode, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	element, err := t.seek(id)
+	element, err := t.seek(who, id)
 	if err != nil {
 		return nil, err
 	}
@@ -108,16 +140,13 @@ func (t *table) used(e *episode) {
 	s.size = weight
 }
 
-// remove forgets an episode at its owner's wish.
-func (t *table) remove(id string) error {
+// discard forgets an episode at its owner's wish.
+func (t *table) discard(e *episode) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	element, err := t.seek(id)
-	if err != nil {
-		return err
+	if element := t.byID[e.id]; element != nil {
+		t.drop(element, notFound(e.id))
 	}
-	t.drop(element, notFound(id))
-	return nil
 }
 
 // expiry is when an episode will be given up, unless it is used before.
@@ -130,15 +159,15 @@ func (t *table) expiry(id string) time.Time {
 	return t.now()
 }
 
-// page lists up to n episodes that were made after the given number, oldest
+// page lists up to n of the caller's episodes that were made after the given number, oldest
 // first.
-func (t *table) page(after uint64, n int) []seat {
+func (t *table) page(who caller, after uint64, n int) []seat {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.expire()
 	var found []seat
 	for element := t.order.Front(); element != nil; element = element.Next() {
-		if s := element.Value.(*seat); s.number > after {
+		if s := element.Value.(*seat); s.number > after && who.owns(s.owner) {
 			found = append(found, *s)
 		}
 	}
@@ -148,9 +177,33 @@ func (t *table) page(after uint64, n int) []seat {
 
 // What follows is called with mu held.
 
-func (t *table) seek(id string) (*list.Element, error) {
+// admit reports why there is no room for an episode.
+func (t *table) admit(e *episode) error {
+	if t.byID[e.id] != nil || t.gone.has(e.id) {
+		return fmt.Errorf("the generator of ids made %q twice", e.id)
+	}
+	if t.order.Len() >= t.limit && !t.dropEnded("") {
+		return t.full(fmt.Sprintf("%d episodes are live, which is the limit", t.limit))
+	}
+	if t.owned[e.owner] >= t.share && !t.dropEnded(e.owner) {
+		return t.full(fmt.Sprintf("%d episodes of this token are live, which is its share", t.share))
+	}
+	return t.makeRoom()
+}
+
+func (t *table) place(s *seat) {
+	t.byID[s.id] = t.order.PushBack(s)
+	t.size += s.size
+	t.owned[s.owner]++
+}
+
+// seek finds an episode of the caller's. Of other people's nothing is said.
+func (t *table) seek(who caller, id string) (*list.Element, error) {
 	t.expire()
 	if element := t.byID[id]; element != nil {
+		if !who.owns(element.Value.(*seat).owner) {
+			return nil, notFound(id)
+		}
 		return element, nil
 	}
 	if t.gone.has(id) {
@@ -175,17 +228,18 @@ func (t *table) expire() {
 // makeRoom keeps the steps within the memory, at the cost of ended episodes.
 func (t *table) makeRoom() error {
 	for t.size >= t.memory {
-		if !t.dropEnded() {
+		if !t.dropEnded("") {
 			return t.full("the trajectories of the live episodes take all the memory they may")
 		}
 	}
 	return nil
 }
 
-// dropEnded gives up the longest unused of the episodes that have ended.
-func (t *table) dropEnded() bool {
+// dropEnded gives up the longest unused of the episodes that have ended: of one
+// owner's or, where that is empty, of all.
+func (t *table) dropEnded(owner string) bool {
 	for element := t.order.Front(); element != nil; element = element.Next() {
-		if element.Value.(*seat).done() {
+		if s := element.Value.(*seat); s.done() && (owner == "" || s.owner == owner) {
 			t.bury(element)
 			return true
 		}
@@ -196,6 +250,7 @@ func (t *table) dropEnded() bool {
 func (t *table) bury(element *list.Element) {
 	id := element.Value.(*seat).id
 	t.gone.add(id)
+	t.over = append(t.over, id)
 	t.drop(element, expired(id))
 }
 
@@ -203,6 +258,9 @@ func (t *table) drop(element *list.Element, why error) {
 	s := t.order.Remove(element).(*seat)
 	delete(t.byID, s.id)
 	t.size -= s.size
+	if t.owned[s.owner]--; t.owned[s.owner] == 0 {
+		delete(t.owned, s.owner)
+	}
 	s.close(why)
 }
 

@@ -20,6 +20,7 @@ import (
 // field, zero takes the default that it names.
 type Config struct {
 	URL      string        // of the server, like http://127.0.0.1:8080
+	Token    string        // that the server asks for; empty for a server without tokens
 	HTTP     *http.Client  // what sends the requests; default one of its own, with 64 idle connections
 	NewID    func() string // makes request ids, never the same twice; default crypto/rand.Text
 	Attempts int           // how often at most a request is sent that may be repeated; default 4

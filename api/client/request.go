@@ -99,6 +99,9 @@ func (c *Client) once(ctx context.Context, r request, text []byte, answer any) e
 	if r.body != nil {
 		out.Header.Set("Content-Type", "application/json")
 	}
+	if c.config.Token != "" {
+		out.Header.Set("Authorization", "Bearer "+c.config.Token)
+	}
 	out.Header.Set("Accept", "application/json, application/problem+json")
 	response, err := c.config.HTTP.Do(out)
 	if err != nil {

@@ -35,6 +35,7 @@ type commandLine struct {
 	Tasks   tasksCommand   `cmd:"" help:"List tasks of an environment."`
 	Play    playCommand    `cmd:"" help:"Play one task with an agent, or yourself."`
 	Audit   auditCommand   `cmd:"" help:"Attack a rubric: try to be paid without doing the task."`
+	Token   tokenCommand   `cmd:"" help:"Make a token for toolgym serve --token-file."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

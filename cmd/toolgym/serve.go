@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"toolgym/api"
@@ -13,7 +15,10 @@ import (
 )
 
 type serveCommand struct {
-	Addr      string   `help:"Address to listen on; only loopback addresses are served." default:"127.0.0.1:8080"`
+	Addr      string   `help:"Address to listen on; one that other machines reach needs --token-file." default:"127.0.0.1:8080"`
+	TokenFile string   `help:"Tokens that are let in, as toolgym token makes them." placeholder:"FILE"`
+	TLSCert   string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
+	TLSKey    string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
 	AllowHost []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
 }
 
@@ -21,12 +26,7 @@ type serveCommand struct {
 const drain = 10 * time.Second
 
 func (c serveCommand) Run(ctx context.Context, world *console) error {
-	if world.data != "" {
-		if _, err := world.dataDir(); err != nil {
-			return err
-		}
-	}
-	server, err := api.New(api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost})
+	config, err := c.settings(world)
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,42 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 	if err != nil {
 		return err
 	}
-	address := "http://" + listener.Addr().String()
-	if err := world.printf("%s\n", address); err != nil {
+	server, err := api.New(config)
+	if err != nil {
 		return errors.Join(err, listener.Close())
+	}
+	scheme := "http"
+	if c.TLSCert != "" {
+		scheme = "https"
+	}
+	address := scheme + "://" + listener.Addr().String()
+	if err := world.printf("%s\n", address); err != nil {
+		return errors.Join(err, listener.Close(), server.Shutdown(ctx))
 	}
 	world.log.Info("serving", "url", address, "docs", address+"/docs")
 	return serveUntil(ctx, server, listener)
+}
+
+// settings is the configuration that the flags ask for.
+func (c serveCommand) settings(world *console) (config api.Config, err error) {
+	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version()}
+	if config.Data, err = world.dataDir(); err != nil {
+		return config, err
+	}
+	if c.TokenFile == "" {
+		return config, nil
+	}
+	text, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return config, &tools.Error{Code: tools.Invalid, Where: "--token-file", Message: err.Error(), Want: "a file that toolgym token has written"}
+	}
+	if config.Tokens, err = api.ParseTokens(bytes.NewReader(text)); err != nil {
+		return config, fmt.Errorf("%s: %w", c.TokenFile, err)
+	}
+	if len(config.Tokens) == 0 {
+		return config, &tools.Error{Code: tools.Invalid, Where: c.TokenFile, Message: "there is no token in the file", Want: "at least one; toolgym token makes it"}
+	}
+	return config, nil
 }
 
 // listen opens a TCP address. A port in use is something outside; an address
@@ -61,7 +91,7 @@ func serveUntil(ctx context.Context, server *api.Server, listener net.Listener) 
 	go func() { ended <- server.Serve(listener) }()
 	select {
 	case err := <-ended:
-		return err
+		return errors.Join(err, server.Shutdown(context.WithoutCancel(ctx)))
 	case <-ctx.Done():
 	}
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)

@@ -64,7 +64,7 @@ func TestServeOnATakenPort(t *testing.T) {
 	}
 	defer func() { _ = taken.Close() }()
 	var errOut bytes.Buffer
-	code := run(t.Context(), []string{"serve", "--addr", taken.Addr().String()}, strings.NewReader(""), io.Discard, &errOut)
+	code := run(t.Context(), []string{"serve", "--addr", taken.Addr().String(), "--data", t.TempDir()}, strings.NewReader(""), io.Discard, &errOut)
 	if code != exitOutside || !strings.Contains(errOut.String(), "in use") || strings.Count(errOut.String(), "\n") != 1 {
 		t.Errorf("exit code %d, %q", code, errOut.String())
 	}

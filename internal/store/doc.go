@@ -1,4 +1,5 @@
-// Package store keeps evaluation runs in one SQLite file.
+// Package store keeps evaluation runs, and the episodes that a server plays, in
+// one SQLite file.
 //
 //	db, err := store.Open(ctx, filepath.Join(data, "toolgym.db"))
 //	defer db.Close()
@@ -15,6 +16,9 @@
 //     digest, the server's version, times and token counts;
 //   - verdicts: what a trial was judged to be. Judging again adds a row; the
 //     newest counts.
+//
+//   - episodes: one row an episode of a server, steps: one a step, as it was
+//     answered, with the request's id. [Store.Claim] gives them to one server.
 //
 // The statements are in migrations/, in the order of their numbers; a migration
 // that was released is never changed. [Open] applies those that are missing and

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -23,6 +24,7 @@ type Store struct {
 	path   string
 	writer *sql.DB // one connection, used by the goroutine of write.go alone
 	reader *sql.DB
+	move   *sql.Stmt // of the writer: insertMove
 	queue  chan write
 	closed chan struct{} // no more writes are taken
 	once   sync.Once
@@ -51,16 +53,21 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		_ = s.writer.Close()
 		return nil, err
 	}
+	if s.move, err = s.writer.PrepareContext(ctx, insertMove); err != nil {
+		return nil, errors.Join(s.explain(err), s.reader.Close(), s.writer.Close())
+	}
 	s.done.Go(s.work)
 	return s, nil
 }
 
 // connect opens a pool. Nothing is touched before the first statement.
 func connect(path, lock string, connections int) (*sql.DB, error) {
-	pragmas := []string{
+	return dial(path, lock, connections,
 		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()), // first: the others may have to wait
-		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
-	}
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)")
+}
+
+func dial(path, lock string, connections int, pragmas ...string) (*sql.DB, error) {
 	query := url.Values{"_pragma": pragmas, "_txlock": {lock}}
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode()}
 	if !strings.HasPrefix(address.Path, "/") { // a drive letter
@@ -85,9 +92,7 @@ func (s *Store) Close() error {
 	s.once.Do(func() {
 		close(s.closed)
 		s.done.Wait()
-		if err = s.reader.Close(); err == nil {
-			err = s.writer.Close()
-		}
+		err = errors.Join(s.move.Close(), s.reader.Close(), s.writer.Close())
 	})
 	return err
 }

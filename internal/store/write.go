@@ -15,6 +15,7 @@ const mostTogether = 256
 // A write is a piece of work within a transaction, and who waits for it.
 type write struct {
 	do   func(*sql.Tx) error
+	one  bool       // a single statement, which undoes itself when it fails
 	done chan error // buffered
 }
 
@@ -22,7 +23,16 @@ type write struct {
 // that wait at the same time share a transaction; an error of do undoes what do
 // did and nothing else.
 func (s *Store) write(ctx context.Context, do func(*sql.Tx) error) error {
-	w := write{do, make(chan error, 1)}
+	return s.enqueue(ctx, write{do: do, done: make(chan error, 1)})
+}
+
+// writeOne is write for a do that runs one statement. It needs no savepoint,
+// which takes about as long as a small statement does.
+func (s *Store) writeOne(ctx context.Context, do func(*sql.Tx) error) error {
+	return s.enqueue(ctx, write{do: do, one: true, done: make(chan error, 1)})
+}
+
+func (s *Store) enqueue(ctx context.Context, w write) error {
 	select {
 	case <-s.closed:
 		return &tools.Error{Code: tools.Unavailable, Where: s.path, Message: "the database is closed"}
@@ -86,6 +96,10 @@ func (s *Store) transact(together []write, errs []error) error {
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after the commit
 	for i, w := range together {
+		if w.one {
+			errs[i] = w.do(tx)
+			continue
+		}
 		if errs[i], err = within(tx, w.do); err != nil {
 			return err
 		}
