@@ -93,21 +93,55 @@ func (s *scan) unknownCall() (at, end int, ok bool) {
 	if n := len(s.reasoning); n > 0 {
 		from = s.reasoning[n-1].End
 	}
-	at = s.end
-	for name := range s.reader.declared {
-		for _, shape := range [...]string{"<" + name + ">", "<" + name + " ", "<" + name + "/>", "<|" + name + "|>", `name="` + name + `"`, "name='" + name + "'"} {
-			if i := s.index(shape, from); i >= 0 && !s.isDocumented(i) {
-				at = min(at, i)
-			}
-		}
-		for _, word := range [...]string{"Action: ", "Tool: ", "Function: ", "Tool call: ", "Tool Call: ", "Call: "} {
-			i := s.index(word+name, from)
-			if i >= 0 && (i == from || s.text[i-1] == '\n') && !s.isDocumented(i) {
-				at = min(at, i)
-			}
+	for i := from; i < s.end; i++ {
+		if s.namesTool(i, i == from || s.text[i-1] == '\n') && !s.isDocumented(i) {
+			return i, s.end, true
 		}
 	}
-	return at, s.end, at < s.end
+	return 0, 0, false
+}
+
+// namesTool reports a declared name in the place of a tag's, <f>, <f a="1"> or
+// <|f|>, of an attribute's, name="f", or behind a word at the start of a line,
+// "Action: f".
+func (s *scan) namesTool(at int, lineStart bool) bool {
+	var before, after string
+	switch s.text[at] {
+	case '<':
+		before, after = "<", "> /"
+		if s.hasAt(at, "<|") {
+			before, after = "<|", "|"
+		}
+	case 'n':
+		before, after = "name=", "\"'"
+		if !s.hasAt(at, before) || !s.hasAt(at+len(before), `"`) && !s.hasAt(at+len(before), "'") {
+			return false
+		}
+		at++ // the quote
+	case 'A', 'T', 'F', 'C':
+		if before = protocolWord(s.text[at:s.end]); before == "" || !lineStart {
+			return false
+		}
+	default:
+		return false
+	}
+	start := at + len(before)
+	end := start
+	for end < s.end && end < start+maxHeader && isNameByte(s.text[end]) {
+		end++
+	}
+	followed := after == "" || end < s.end && strings.IndexByte(after, s.text[end]) >= 0
+	return followed && s.isDeclared(s.text[start:end])
+}
+
+// protocolWord is the word with which a line of an agent's protocol starts.
+func protocolWord(line string) string {
+	for _, word := range [...]string{"Action: ", "Tool: ", "Function: ", "Tool call: ", "Tool Call: ", "Call: "} {
+		if strings.HasPrefix(line, word) {
+			return word
+		}
+	}
+	return ""
 }
 
 // isDocumented reports whether an offset lies in a fence with prose around it.

@@ -130,7 +130,7 @@ func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
 		s.lose(start, next+1, StatusMissingName, DefectMissingName)
 		return next + 1, true
 	}
-	for ; ; start = next {
+	for ; s.afford(); start = next {
 		a, failure := s.callExpression(next)
 		if failure != nil {
 			s.broken(start, next, closer, failure)
@@ -153,6 +153,7 @@ func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
 		s.mark(len(s.attempts)-1, DefectMissingBracket)
 		return next, true
 	}
+	return s.pos, false
 }
 
 // afterLast lets the last attempt reach up to an offset.
@@ -166,7 +167,7 @@ func (s *scan) afterLast(end int) {
 // callLines reads call expressions, one a line, up to the closer or to
 // anything else.
 func (s *scan) callLines(start, at int, closer string) (end int, ok bool) {
-	for ; ; start = at {
+	for ; s.afford(); start = at {
 		a, failure := s.callExpression(at)
 		if failure != nil {
 			s.broken(start, at, closer, failure)
@@ -175,7 +176,7 @@ func (s *scan) callLines(start, at int, closer string) (end int, ok bool) {
 		a.Span.Start = start
 		s.add(a)
 		next := s.skipBlanks(a.Span.End)
-		if s.expressionName(next) == "" || len(s.attempts) >= s.reader.Limits.Attempts {
+		if s.expressionName(next) == "" {
 			return a.Span.End, true
 		}
 		if !strings.Contains(s.text[a.Span.End:next], "\n") {
@@ -183,6 +184,7 @@ func (s *scan) callLines(start, at int, closer string) (end int, ok bool) {
 		}
 		at = next
 	}
+	return s.pos, false
 }
 
 // allDeclared reports whether all attempts from an index on are calls of

@@ -68,7 +68,7 @@ func (s *scan) isCallPayload(value any) bool {
 // mentionsTool reports whether a payload that can not be decoded has a
 // declared tool's name in it; otherwise it is text in braces.
 func (s *scan) mentionsTool(at int, closer string, failure *strictjson.Error) bool {
-	end := min(s.end, at+failure.Offset+maxHeader)
+	end := min(s.end, at+min(failure.Offset, maxHeader)+64)
 	if closer != "" {
 		if c := s.find(closer, at); c >= 0 {
 			end = min(end, c)
@@ -163,7 +163,7 @@ func (s *scan) unknownForm() Defect {
 // emptyTag deals with a tag without a payload. In prose it is text; where
 // there is nothing else, it is an attempt without a name.
 func (s *scan) emptyTag(m mark, after int) bool {
-	if !s.nothingShown(m.at) || !s.ends(after) && s.nextMarkOffset(after) != s.skipBlanks(after) {
+	if _, next := s.markAt(s.skipBlanks(after)); !s.nothingShown(m.at) || !next && !s.ends(after) {
 		return false
 	}
 	s.lose(m.at, after, StatusMissingName, DefectMissingName)

@@ -16,8 +16,11 @@ func functionaryForm() form {
 
 func (s *scan) functionary(m mark) bool {
 	name, next, ok := s.recipient(m.end)
-	if !ok || s.family != Functionary && !s.isDeclared(name) && name != "all" {
-		return s.family == Functionary && s.cutHeader(m, m.end)
+	switch {
+	case s.asked != Functionary && !(ok && s.isDeclared(name) && s.hasAt(s.skipBlanks(next), "{")):
+		return false // in another family, three chevrons are a quotation
+	case !ok:
+		return s.cutHeader(m, m.end)
 	}
 	return s.part(m.at, next, name)
 }

@@ -43,7 +43,7 @@ func (s *scan) llamaStart(at int) bool {
 
 // joined reads objects with semicolons between them.
 func (s *scan) joined(start, at int, st style) bool {
-	for {
+	for s.afford() {
 		a, failure := s.object(at, st)
 		if failure != nil {
 			s.broken(start, at, "", failure)
@@ -59,7 +59,7 @@ func (s *scan) joined(start, at int, st style) bool {
 		if semicolon {
 			next = s.skipBlanks(next + 1)
 		}
-		if !s.hasAt(next, "{") || len(s.attempts) >= s.reader.Limits.Attempts {
+		if !s.hasAt(next, "{") {
 			return true
 		}
 		if !semicolon {
@@ -71,6 +71,7 @@ func (s *scan) joined(start, at int, st style) bool {
 		s.drop(next)
 		start, at = next, next
 	}
+	return true
 }
 
 func renderLlama3JSON(calls []renderable) (string, error) {

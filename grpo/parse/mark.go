@@ -70,30 +70,41 @@ type mark struct {
 func (s *scan) nextMark(from int) (mark, bool) {
 	text := s.text[:s.end]
 	for i := from; i < len(text); i++ {
-		var m mark
-		var size int
 		switch text[i] {
-		case '<':
-			m, size = angleMark(text[i:])
-		case '[':
-			m, size = bracketMark(text[i:])
-		case '`':
-			m, size = fenceMark(text, i, s.begin)
-		case 'f':
-			if strings.HasPrefix(text[i:], "functools[") {
-				m, size = mark{kind: opener, token: wordFunctools, exact: true}, len("functools")
+		case '<', '[', '`', 'f', '>':
+			if m, ok := s.markAt(i); ok {
+				return m, true
 			}
-		case '>':
-			if strings.HasPrefix(text[i:], ">>>") && (i == s.begin || text[i-1] == '\n' || s.family == Functionary) {
-				m, size = mark{kind: opener, token: chevrons, exact: true}, 3
-			}
-		}
-		if size > 0 {
-			m.at, m.end = i, i+size
-			return m, true
 		}
 	}
 	return mark{}, false
+}
+
+// markAt recognises the marker that starts at an offset.
+func (s *scan) markAt(i int) (m mark, ok bool) {
+	if i >= s.end {
+		return mark{}, false
+	}
+	var size int
+	rest := s.text[i:s.end]
+	switch rest[0] {
+	case '<':
+		m, size = angleMark(rest)
+	case '[':
+		m, size = bracketMark(rest)
+	case '`':
+		m, size = fenceMark(s.text[:s.end], i, s.begin)
+	case 'f':
+		if strings.HasPrefix(rest, "functools[") {
+			m, size = mark{kind: opener, token: wordFunctools, exact: true}, len("functools")
+		}
+	case '>':
+		if strings.HasPrefix(rest, ">>>") && (i == s.begin || s.text[i-1] == '\n' || s.family == Functionary) {
+			m, size = mark{kind: opener, token: chevrons, exact: true}, len(">>>")
+		}
+	}
+	m.at, m.end = i, i+size
+	return m, size > 0
 }
 
 // nextMarkOffset is the offset of the next marker, or the end of the text.

@@ -55,7 +55,7 @@ func (s *scan) payload(w wrapper) bool {
 // the reading goes on.
 func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 	first, start := len(s.attempts), w.at
-	for {
+	for s.afford() {
 		a, failure := s.object(at, w.style)
 		if failure != nil {
 			s.broken(start, at, w.closer, failure)
@@ -68,16 +68,16 @@ func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 		if s.hasAt(next, ",") || s.hasAt(next, ";") {
 			next = s.skipBlanks(next + 1)
 		}
-		if !s.hasAt(next, "{") || len(s.attempts) >= s.reader.Limits.Attempts {
-			break
+		if !s.hasAt(next, "{") {
+			if len(s.attempts) > first+1 {
+				s.mark(first, DefectSeveralInTag)
+			}
+			return end, true
 		}
 		s.drop(next)
 		at, start = next, next
 	}
-	if len(s.attempts) > first+1 {
-		s.mark(first, DefectSeveralInTag)
-	}
-	return end, true
+	return s.pos, false
 }
 
 // strayClosers skips closing brackets that close nothing, if the wrapper ends
@@ -105,7 +105,7 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 		s.lose(w.at, next+1, StatusMissingName, DefectMissingName)
 		return next + 1, true
 	}
-	for start := w.at; ; start = next {
+	for start := w.at; s.afford(); start = next {
 		a, failure := s.object(next, w.style)
 		if failure != nil {
 			s.broken(start, next, w.closer, failure)
@@ -120,10 +120,11 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 		}
 		next, ok = s.betweenItems(next)
 		s.drop(next)
-		if !ok || len(s.attempts) >= s.reader.Limits.Attempts {
+		if !ok {
 			return next, true
 		}
 	}
+	return s.pos, false
 }
 
 // betweenItems reads what stands between two calls of a list; more is false
@@ -245,7 +246,7 @@ func (s *scan) diagnose(failure *strictjson.Error, at int, closer string, closed
 		if closer != "" && s.hasAt(at, closer) || at < s.end && (s.text[at] == '}' || s.text[at] == ']') {
 			return status, DefectUnbalanced
 		}
-		if m, ok := s.nextMark(at); ok && m.at == at {
+		if _, ok := s.markAt(at); ok {
 			return status, DefectUnbalanced
 		}
 		if failure.Kind == strictjson.UnescapedQuote {

@@ -140,8 +140,8 @@ func (s *scan) ends(at int) bool {
 	if at >= s.end {
 		return true
 	}
-	m, ok := s.nextMark(at)
-	return ok && m.at == at && m.kind == toolResult
+	m, ok := s.markAt(at)
+	return ok && m.kind == toolResult
 }
 
 // show adds the text up to an offset to the visible content.
