@@ -73,7 +73,7 @@ func (s *scan) unwrap(at, inside, end, after int) bool {
 	s.attempts[len(s.attempts)-1].Span.End = after
 	s.attempts = append(saved.attempts, s.attempts...)
 	s.begin, s.end, s.found, s.stopped = saved.begin, saved.end, saved.found, saved.stopped
-	s.segments, s.pos, s.shown = saved.segments, after, after
+	s.segments, s.visible, s.pos, s.shown = saved.segments, saved.visible, after, after
 	s.afterCall = len(s.segments)
 	return true
 }

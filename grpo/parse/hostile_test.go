@@ -29,7 +29,7 @@ func hostile(size int) map[string]string {
 		"closers":               fill("</tool_call>"),
 		"reasoning openers":     fill("<think>"),
 		"reasoning closers":     fill("</think>"),
-		"blocks of reasoning":   fill("<think></think>"),
+		"blocks of reasoning":   fill("<think>a</think>\n"),
 		"fences":                fill("```\n"),
 		"fences in prose":       fill("a\n```\nb\n```\n"),
 		"functions":             fill("<function=f>"),
@@ -95,12 +95,7 @@ func TestHundredThousandAttempts(t *testing.T) {
 	reader := parse.NewReader(declaredTools(t))
 	text := strings.Repeat(hermesCall("list_rooms", "{}")+"\n", 100_000)
 	got, err := reader.Read(parse.Input{Text: &text, Family: parse.Hermes})
-	if err != nil || got.Tier != parse.Strict || len(got.Calls) != 100_000 {
-		t.Fatalf("%d calls, tier %s, %v", len(got.Calls), got.Tier, err)
-	}
-	text += hermesOslo
-	got, err = reader.Read(parse.Input{Text: &text, Family: parse.Hermes})
-	if err != nil || got.Tier != parse.Envelope || len(got.Calls) != 100_000 || !got.Has(parse.DefectTooMany) {
+	if err != nil || got.Tier != parse.Envelope || len(got.Calls) != reader.Limits.Attempts || !got.Has(parse.DefectTooMany) {
 		t.Fatalf("%d calls, tier %s, %v", len(got.Calls), got.Tier, err)
 	}
 }

@@ -19,10 +19,6 @@ func (s *scan) payload(w wrapper) bool {
 	first := len(s.attempts)
 	at := s.skipBlanks(w.body)
 	at, fenced := s.openFence(at)
-	if s.hasAt(at, "{") || s.hasAt(at, "[") {
-		s.show(w.at)
-	}
-	before := len(s.segments)
 	var end int
 	var ok bool
 	switch {
@@ -46,7 +42,6 @@ func (s *scan) payload(w wrapper) bool {
 	if ok {
 		s.closeWrapper(end, w.closer)
 	}
-	s.segments, s.afterCall = s.segments[:before], before // what stands between the calls is markup
 	return true
 }
 

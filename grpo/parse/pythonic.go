@@ -122,7 +122,7 @@ func (s *scan) trailingCalls() bool {
 			continue
 		}
 		saved := *s
-		s.segments, s.shown = nil, from
+		s.segments, s.visible, s.shown = nil, false, from
 		if end, ok := s.callList(at, at, ""); ok && s.ends(end) && s.allDeclared(0) {
 			if formOf(s.family).start == nil {
 				s.callsWithoutWrapper(true)

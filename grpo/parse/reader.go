@@ -12,12 +12,12 @@ type Limits struct {
 	JSON     strictjson.Limits // one payload
 }
 
-// DefaultLimits are 100,000 attempts, and payloads of at most 4 MiB, 100,000
+// DefaultLimits are 10,000 attempts, and payloads of at most 4 MiB, 100,000
 // values and depth 128.
 func DefaultLimits() Limits {
 	payload := strictjson.Defaults()
 	payload.Size, payload.Values = 4<<20, 100_000
-	return Limits{Attempts: 100_000, JSON: payload}
+	return Limits{Attempts: 10_000, JSON: payload}
 }
 
 // Reader reads completions of models to which one set of tools was declared.

@@ -28,7 +28,7 @@ func (s *scan) cutPrefilled(m mark) {
 	}
 	s.reasoned = true
 	s.reasoning = append(s.reasoning, Span{s.begin, m.at})
-	s.attempts, s.segments, s.afterCall, s.family = nil, nil, 0, s.asked
+	s.attempts, s.segments, s.visible, s.afterCall, s.family = nil, nil, false, 0, s.asked
 	s.shown = m.end
 	s.tryStart = true
 }

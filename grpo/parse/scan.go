@@ -16,6 +16,7 @@ type scan struct {
 
 	shown      int    // content up to here is in segments
 	segments   []Span // the visible text
+	visible    bool   // there is more than blanks in it
 	reasoning  []Span
 	documented []Span // fences of code with prose around them
 	attempts   []Attempt
@@ -125,12 +126,7 @@ func (s *scan) allowance() int { return 16*(s.end-s.begin) + 1<<16 }
 
 // nothingShown reports whether no visible text stands before an offset.
 func (s *scan) nothingShown(before int) bool {
-	for _, segment := range s.segments {
-		if !s.blank(segment.Start, segment.End) {
-			return false
-		}
-	}
-	return s.blank(s.shown, before)
+	return !s.visible && s.blank(s.shown, before)
 }
 
 // ends reports whether the content ends at an offset: with the text, or with a
@@ -148,8 +144,9 @@ func (s *scan) ends(at int) bool {
 func (s *scan) show(until int) {
 	if until > s.shown {
 		s.segments = append(s.segments, Span{s.shown, until})
+		s.visible = s.visible || !s.blank(s.shown, until)
+		s.shown = until
 	}
-	s.shown = max(s.shown, until)
 }
 
 // consume takes text[at:end] out of the content.
