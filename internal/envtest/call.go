@@ -106,7 +106,7 @@ func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) er
 		if err != nil {
 			return err
 		}
-		if got.Done() != want.Done() {
+		if got.Done() != want.Done() || got.Truncated != want.Truncated {
 			return spent(got, want)
 		}
 		if diff := differ(want, got); diff != "" {
@@ -117,9 +117,10 @@ func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) er
 }
 
 // spent allows an episode to be cut off earlier by the steps that invalid
-// calls spend, and nothing else.
+// calls spend, and nothing else. A tool may spend several steps, and be cut off
+// before the one that would have ended the task.
 func spent(got, want tools.Step) error {
-	if got.Truncated && !want.Done() {
+	if got.Truncated && !want.Truncated {
 		return nil
 	}
 	return fmt.Errorf("behind invalid calls the episode ends with %+v, without them with %+v", got, want)
