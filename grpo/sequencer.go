@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -46,6 +47,23 @@ func (q *sequencer) drain(ctx context.Context, ordered <-chan *chunk) error {
 				return err
 			}
 		}
+		if len(ordered) > 0 {
+			continue // what is written is seen when nothing follows at once
+		}
+		if err := q.out.Flush(); err != nil {
+			return fmt.Errorf("writing lines: %w", err)
+		}
+	}
+	return nil
+}
+
+// end lets the last groups go.
+func (q *sequencer) end() error {
+	if err := errors.Join(q.flush(), q.waiting.close()); err != nil {
+		return err
+	}
+	if err := q.out.Flush(); err != nil {
+		return fmt.Errorf("writing lines: %w", err)
 	}
 	return nil
 }
@@ -92,7 +110,7 @@ func tokensRecord(l *scoredLine) []byte {
 	return text
 }
 
-// flush writes the lines that wait.
+// flush writes the lines that wait to the buffer.
 func (q *sequencer) flush() error {
 	advantages, spreads, err := objective.Advantages(q.rewards, q.plan.normalization)
 	if err != nil {
@@ -112,9 +130,6 @@ func (q *sequencer) flush() error {
 	}
 	q.names, q.rewards = q.names[:0], q.rewards[:0]
 	clear(q.groups)
-	if err := q.out.Flush(); err != nil {
-		return fmt.Errorf("writing lines: %w", err)
-	}
 	return q.waiting.reset()
 }
 

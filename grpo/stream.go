@@ -53,7 +53,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 		_ = q.waiting.close() // the first error says more
 		return nil, err
 	}
-	if err := q.flush(); err != nil {
+	if err := q.end(); err != nil {
 		return nil, err
 	}
 	return tally.metrics()

@@ -15,7 +15,7 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/fleet"}
+	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/fleet", "internal/ndjson", "internal/intake"}
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
@@ -35,6 +35,8 @@ func mayImport() map[string][]string {
 		"policy":              {"policy/...", "tools/...", "grpo"},
 		"policy/bench":        {"policy"},
 		"policy/skill":        {"policy"},
+		"internal/ndjson":     {},
+		"internal/intake":     {"grpo/parse"},
 		"api/client":          {"tools", "grpo/audit"},
 		"plugin":              {"grpo/eval", "policy", "api/client"},
 		"internal":            {},

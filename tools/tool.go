@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -133,20 +134,30 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireTool{"function", function{t.Name, t.Description, t.Parameters}})
 }
 
+// received is a tool as others write it. Strict is a wish to a serving layer;
+// it changes nothing about what arguments are valid.
+type received struct {
+	function
+	Strict *bool `json:"strict"`
+}
+
 // UnmarshalJSON reads the function form, with or without its outer
-// {"type","function"}, and compiles the schema.
+// {"type","function"}, and compiles the schema. Unknown fields are refused: a
+// misspelt "parameters" would be a tool without any.
 func (t *Tool) UnmarshalJSON(data []byte) error {
 	var w struct {
 		Type     string    `json:"type"`
-		Function *function `json:"function"`
-		function
+		Function *received `json:"function"`
+		received
 	}
-	if err := json.Unmarshal(data, &w); err != nil {
-		return fmt.Errorf("decoding a tool: %w", err)
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&w); err != nil {
+		return &Error{Code: Invalid, Message: "this is no tool: " + err.Error(), Want: `{"type":"function","function":{"name","description","parameters"}}`}
 	}
 	f := w.function
 	if w.Function != nil {
-		f = *w.Function
+		f = w.Function.function
 	}
 	if len(f.Parameters) == 0 || string(f.Parameters) == "null" {
 		f.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 )
@@ -19,7 +20,11 @@ func (w *console) printJSON(v any) error {
 
 // printTable writes rows in aligned columns under a heading.
 func (w *console) printTable(heading []string, rows [][]string) error {
-	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
+	return writeTable(w.out, heading, rows)
+}
+
+func writeTable(to io.Writer, heading []string, rows [][]string) error {
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{heading}, rows...) {
 		if _, err := fmt.Fprintln(table, strings.TrimRight(strings.Join(row, "\t"), "\t")); err != nil {
 			return fmt.Errorf("writing a table: %w", err)

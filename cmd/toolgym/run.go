@@ -34,6 +34,8 @@ type commandLine struct {
 	Envs    envsCommand    `cmd:"" help:"List environments, levels and tools."`
 	Tasks   tasksCommand   `cmd:"" help:"List tasks of an environment."`
 	Play    playCommand    `cmd:"" help:"Play one task with an agent, or yourself."`
+	Parse   parseCommand   `cmd:"" help:"Read the tool calls that a model wrote."`
+	Score   scoreCommand   `cmd:"" help:"Score completions in groups, JSON lines to JSON lines."`
 	Audit   auditCommand   `cmd:"" help:"Attack a rubric: try to be paid without doing the task."`
 	Token   tokenCommand   `cmd:"" help:"Make a token for toolgym serve --token-file."`
 	Version versionCommand `cmd:"" help:"Print the version."`
@@ -70,7 +72,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return report(errOut, err)
 	}
-	world := &console{in: in, out: out, err: errOut, specs: shipped(), data: line.Data,
+	world := &console{in: in, out: pipe{out}, err: errOut, specs: shipped(), data: line.Data,
 		log: slog.New(slog.NewTextHandler(errOut, nil))}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return report(errOut, parsed.Run(world))
@@ -81,11 +83,16 @@ type threshold struct{ error }
 
 // report prints an error on one line and chooses the exit code.
 func report(errOut io.Writer, err error) int {
-	if err == nil {
+	if err == nil || errors.Is(err, errEnough) {
 		return exitDone
 	}
 	_, _ = fmt.Fprintln(errOut, "toolgym: "+strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
 	return exitCode(err)
+}
+
+// usage is the error for a flag whose value makes no sense.
+func usage(flag, message, want string) error {
+	return &tools.Error{Code: tools.Invalid, Where: flag, Message: message, Want: want}
 }
 
 func exitCode(err error) int {

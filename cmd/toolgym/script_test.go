@@ -1,16 +1,17 @@
 package main
 
 import (
-	"context"
-	"os"
+	"flag"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+var update = flag.Bool("update", false, "write what commands print into the scripts that compare it")
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"toolgym": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"toolgym": main,
 	})
 }
 
@@ -21,6 +22,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_DATA_HOME", env.WorkDir+"/data")

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"toolgym/grpo/parse"
+	"toolgym/internal/intake"
+	"toolgym/internal/ndjson"
+	"toolgym/tools"
+)
+
+type parseCommand struct {
+	Family       string `help:"Family of the model, such as hermes or llama3_json (default: auto, by the first opener)." placeholder:"NAME"`
+	Tools        string `help:"JSON file: the list of tools that were declared to the model." placeholder:"FILE"`
+	FinishReason string `help:"Why generation ended; length means that it was cut off." placeholder:"REASON"`
+	JSONL        bool   `help:"Each line is a body of POST /v1/parse, and each answer a line." name:"jsonl"`
+	File         string `arg:"" optional:"" help:"What the model wrote; - is standard input." default:"-"`
+}
+
+// Help shows how the command is used.
+func (parseCommand) Help() string {
+	return `Reads the tool calls that a language model wrote, strictly, and says of
+everything that it finds how well it is written and why.
+
+Examples:
+  toolgym parse --tools tools.json completion.txt
+  ollama run qwen3 "…" | toolgym parse --family hermes
+  toolgym parse --jsonl completions.jsonl > readings.jsonl
+
+A line of --jsonl has text, message (a server's body) or stream (its chunks),
+and family, finish_reason, tools where they matter. A line that can't be read
+gives one with a failure of kind harness that names its number.`
+}
+
+func (c parseCommand) Run(ctx context.Context, world *console) error {
+	if !c.JSONL {
+		return c.one(ctx, world)
+	}
+	if c.Family+c.Tools+c.FinishReason != "" {
+		return usage("--jsonl", "family, tools and finish reason are said by each line", "--jsonl without --family, --tools, --finish-reason")
+	}
+	return world.through(ctx, c.File, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		var desk intake.Desk
+		return ndjson.Each(ctx, in, out, 0, func(to []byte, line ndjson.Line) []byte { return readLine(&desk, to, line) })
+	})
+}
+
+// one reads one completion.
+func (c parseCommand) one(ctx context.Context, world *console) error {
+	var declared tools.Set
+	if c.Tools != "" {
+		list, err := readFile("--tools", c.Tools)
+		if err != nil {
+			return err
+		}
+		var desk intake.Desk
+		if declared, err = desk.Tools(list); err != nil {
+			return inFile(c.Tools, err)
+		}
+	}
+	in := parse.Input{Text: new(string), Family: parse.Family(c.Family), FinishReason: c.FinishReason}
+	if err := in.Family.Validate(); err != nil {
+		return usage("--family", fmt.Sprintf("unknown family %.60q", c.Family), families())
+	}
+	return world.through(ctx, c.File, func(_ context.Context, file io.Reader, out io.Writer) error {
+		text, err := io.ReadAll(io.LimitReader(file, ndjson.MaxLine+1))
+		if err != nil {
+			return fmt.Errorf("reading the completion: %w", err)
+		}
+		if len(text) > ndjson.MaxLine {
+			return &tools.Error{Code: tools.TooLarge, Where: "FILE", Message: "the completion is too long", Want: fmt.Sprintf("at most %d bytes", ndjson.MaxLine)}
+		}
+		*in.Text = string(text)
+		reading, err := parse.NewReader(declared).Read(in)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(appendJSON(nil, reading)); err != nil {
+			return fmt.Errorf("writing the reading: %w", err)
+		}
+		return nil
+	})
+}
+
+func families() string {
+	names := make([]string, len(parse.Families()))
+	for i, family := range parse.Families() {
+		names[i] = string(family)
+	}
+	return strings.Join(names, ", ")
+}
+
+// readLine appends the answer to one line.
+func readLine(desk *intake.Desk, to []byte, line ndjson.Line) []byte {
+	var reading parse.Reading
+	err := error(&tools.Error{Code: tools.TooLarge, Message: "the line is too long", Want: fmt.Sprintf("at most %d bytes", ndjson.MaxLine)})
+	if !line.TooLong {
+		reading, err = desk.Read(line.Text)
+	}
+	if err != nil {
+		reading = parse.Reading{
+			Family: parse.Auto, Tier: parse.None, Calls: []tools.Call{}, Attempts: []parse.Attempt{}, Defects: []parse.Defect{},
+			Failure: &parse.Failure{Kind: "harness", Reason: fmt.Sprintf("line %d: %v", line.Number, err)},
+		}
+	}
+	return appendJSON(to, reading)
+}
+
+// appendJSON writes one compact JSON value on a line of its own, as the REST API
+// does.
+func appendJSON(to []byte, v any) []byte {
+	b := bytes.NewBuffer(to)
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(fmt.Sprintf("toolgym: a reading that can not be written: %v", err)) // its parts were decoded from JSON
+	}
+	return b.Bytes()
+}

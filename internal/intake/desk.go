@@ -1,0 +1,194 @@
+package intake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"toolgym/grpo/parse"
+	"toolgym/internal/strictjson"
+	"toolgym/tools"
+)
+
+// The bounds of what a desk remembers; when either is reached it forgets all.
+const (
+	maxLists = 1 << 10
+	maxBytes = 64 << 20
+)
+
+// A Desk takes requests in. The zero Desk is ready for use.
+type Desk struct {
+	mu    sync.RWMutex
+	known map[string]declared
+	bytes int
+}
+
+// declared is a tool list as it was compiled, or why it could not be.
+type declared struct {
+	set    tools.Set
+	reader *parse.Reader
+	err    error
+}
+
+// Tools reads a JSON list of tools; empty text and null mean none. The set may
+// be shared: it is not to be changed. The error's place is relative to the list.
+func (d *Desk) Tools(list []byte) (tools.Set, error) {
+	found := d.find(list)
+	return found.set, found.err
+}
+
+func (d *Desk) find(list []byte) declared {
+	d.mu.RLock()
+	found, ok := d.known[string(list)]
+	d.mu.RUnlock()
+	if ok {
+		return found
+	}
+	found.set, found.err = decodeTools(list)
+	found.reader = parse.NewReader(found.set)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known) >= maxLists || d.bytes+len(list) > maxBytes || d.known == nil {
+		d.known, d.bytes = map[string]declared{}, 0
+	}
+	if len(list) <= maxBytes {
+		d.known[string(list)] = found
+		d.bytes += len(list)
+	}
+	return found
+}
+
+// decodeTools compiles the tools of a list one by one, so that its error can
+// say which of them is wrong.
+func decodeTools(list []byte) (tools.Set, error) {
+	var texts []json.RawMessage
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(list, &texts); err != nil {
+		return nil, refuse("a list of tools", "%s", kindOf(list))
+	}
+	set := make(tools.Set, len(texts))
+	for i, text := range texts {
+		if err := set[i].UnmarshalJSON(text); err != nil {
+			return nil, at("/"+strconv.Itoa(i), err)
+		}
+	}
+	if err := set.Validate(); err != nil {
+		return nil, at("", err, "/tools")
+	}
+	return set, nil
+}
+
+// Read reads a body of POST /v1/parse and then what it holds.
+func (d *Desk) Read(body []byte) (parse.Reading, error) {
+	members, err := object(string(body))
+	if err != nil {
+		return parse.Reading{}, err
+	}
+	var in parse.Input
+	var list []byte
+	for _, m := range members {
+		text := body[m.Start:m.End]
+		if m.Key == "tools" {
+			list = text
+		} else if err := take(&in, m.Key, m.Value, text); err != nil {
+			return parse.Reading{}, at("/"+escape(m.Key), err)
+		}
+	}
+	found := d.find(list)
+	if found.err != nil {
+		return parse.Reading{}, at("/tools", found.err)
+	}
+	return found.reader.Read(in)
+}
+
+// take puts one field of the body into the input.
+func take(in *parse.Input, key string, value any, text []byte) error {
+	switch key {
+	case "text":
+		in.Text = new(string)
+		return takeText(in.Text, value, text)
+	case "family":
+		return takeText((*string)(&in.Family), value, text)
+	case "finish_reason":
+		return takeText(&in.FinishReason, value, text)
+	case "message":
+		in.Message = text
+		if _, ok := value.(map[string]any); !ok {
+			return refuse("a chat message, or an error body", "%s", kindOf(text))
+		}
+	case "stream":
+		if _, ok := value.([]any); !ok {
+			return refuse("a list of chunks", "%s", kindOf(text))
+		}
+		if err := json.Unmarshal(text, &in.Stream); err != nil {
+			return fmt.Errorf("separating chunks: %w", err) // it was decoded before
+		}
+	default:
+		return refuse("only text, message, stream, family, finish_reason, tools", "unknown field %.80q", key)
+	}
+	return nil
+}
+
+func takeText(to *string, value any, text []byte) error {
+	read, ok := value.(string)
+	if !ok {
+		return refuse("a text", "%s", kindOf(text))
+	}
+	*to = read
+	return nil
+}
+
+// object reads exactly one JSON object, its members in order.
+func object(text string) ([]strictjson.Member, error) {
+	members, end, err := strictjson.Defaults().Object(text)
+	if err != nil {
+		return nil, refuse("one JSON object", "%v", err)
+	}
+	if rest := strings.TrimLeft(text[end:], " \t\r\n"); rest != "" {
+		return nil, refuse("one JSON object", "%q after it", rest[0])
+	}
+	return members, nil
+}
+
+// kindOf names what a JSON text is.
+func kindOf(text []byte) string {
+	switch {
+	case len(text) == 0:
+		return "nothing"
+	case text[0] == '{':
+		return "an object"
+	case text[0] == '[':
+		return "a list"
+	case text[0] == '"':
+		return "a text"
+	}
+	return fmt.Sprintf("%.80s", text)
+}
+
+func escape(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprintf("%.80s", key))
+}
+
+func refuse(want, format string, args ...any) error {
+	return &tools.Error{Code: tools.Invalid, Message: fmt.Sprintf(format, args...), Want: want}
+}
+
+// at puts a pointer in front of where an error is, in place of a prefix that
+// speaks of another document.
+func at(pointer string, err error, prefix ...string) error {
+	var e *tools.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	for _, p := range prefix {
+		moved.Where = strings.TrimPrefix(moved.Where, p)
+	}
+	moved.Where = pointer + moved.Where
+	return &moved
+}
