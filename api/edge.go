@@ -50,6 +50,14 @@ func httpFailure(err error, header http.Header) *failure {
 	return fail(e.Code, http.StatusText(e.Code))
 }
 
+// edgeFailure is failureOf for the handlers that are Echo's own.
+func edgeFailure(err error) error {
+	if f := failureOf(nil, err); f != nil {
+		return f
+	}
+	return err
+}
+
 // asFault keeps an error of ours or of the outside's for the log and makes the
 // document that the client sees in its place.
 func asFault(ctx context.Context, err error) *failure {

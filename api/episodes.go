@@ -82,12 +82,17 @@ func within(field string, err error) error {
 	return &there
 }
 
-// open makes an episode of the caller's, puts it into the table and then into
-// the ledger; nobody knows its id before both have it.
+// open makes an episode of the caller's.
 func (s *Server) open(ctx context.Context, spec tools.Spec, task tools.Task, moves []store.Move) (*created[client.State], error) {
+	return s.openAs(ctx, s.config.NewID(), spec, task, moves)
+}
+
+// openAs is open with an id. The episode is put into the table and then into
+// the ledger; nobody knows its id before both have it.
+func (s *Server) openAs(ctx context.Context, id string, spec tools.Spec, task tools.Task, moves []store.Move) (*created[client.State], error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()
-	e := &episode{id: s.config.NewID(), owner: exchangeOf(ctx).caller.name, begun: s.config.Now(), spec: spec, task: task, maxSteps: s.config.MaxSteps, ledger: s.ledger}
+	e := &episode{id: id, owner: exchangeOf(ctx).caller.name, begun: s.config.Now(), spec: spec, task: task, maxSteps: s.config.MaxSteps, ledger: s.ledger}
 	if err := e.begin(ctx, moves); err != nil {
 		return nil, err
 	}

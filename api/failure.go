@@ -94,6 +94,9 @@ func place(op *huma.Operation, where string) client.Flaw {
 	if pointer, ok := strings.CutPrefix(where, "/"); ok {
 		return client.Flaw{Pointer: "#/" + pointer}
 	}
+	if op == nil { // a route that is not in the document has no body of ours
+		return client.Flaw{Parameter: where}
+	}
 	for _, p := range op.Parameters {
 		if p.Name == where {
 			return client.Flaw{Parameter: where}

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolgym/tools"
 )
@@ -28,6 +29,7 @@ type Server struct {
 	offers   map[string][]offer
 	episodes *table
 	ledger   *ledger
+	sessions *sessions    // of MCP
 	quotas   *throttle    // by token
 	running  atomic.Int64 // requests that are being answered
 	http     *http.Server
@@ -44,6 +46,7 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{config: config.withDefaults(), echo: echo.New()}
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
+	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}}
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
 	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
 	s.echo.HTTPErrorHandler = s.onError
@@ -85,6 +88,7 @@ func (s *Server) routes() {
 	s.toolRoutes()
 	s.episodeRoutes()
 	s.auditRoutes()
+	s.mcpRoutes()
 }
 
 // newHTTP sets a time limit to every phase of a request. Streams lift those of
@@ -155,6 +159,7 @@ func (s *Server) Serve(listener net.Listener) error {
 // /readyz says from the beginning that the server is going.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
+	s.sessions.close()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.ledger.close())
 	}

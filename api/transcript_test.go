@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"toolgym/api"
@@ -22,7 +23,8 @@ var update = flag.Bool("update", false, "write what the server answers into the 
 // TestTranscripts plays the archives of testdata/transcripts. In each, prose
 // comes first; then a file whose name is a request ("POST /v1/episodes") and
 // whose text is its body, and a file whose name is the status and whose text is
-// the answer, in turn. "WAIT 31m" moves the clock. Every answer must also be
+// the answer, in turn. "WAIT 31m" moves the clock. Over MCP the session that was
+// begun last is gone on with. Every answer must also be
 // one that the OpenAPI document describes.
 func TestTranscripts(t *testing.T) {
 	names, err := filepath.Glob("testdata/transcripts/*.txtar")
@@ -42,7 +44,7 @@ func playTranscript(t *testing.T, name string) {
 	f := serve(t, api.Config{MaxEpisodes: 4})
 	doc := readContract(t, f)
 	played := &txtar.Archive{Comment: archive.Comment}
-	asked := 0
+	asked, session := 0, ""
 	for _, file := range archive.Files {
 		method, path, isRequest := strings.Cut(file.Name, " ")
 		if !isRequest {
@@ -58,7 +60,15 @@ func playTranscript(t *testing.T, name string) {
 			continue
 		}
 		asked++
-		got := f.ask(method, path, strings.TrimSpace(string(file.Data)), fmt.Sprintf("X-Request-Id: t%d", asked))
+		headers := []string{fmt.Sprintf("X-Request-Id: t%d", asked)}
+		if strings.HasPrefix(path, "/mcp") {
+			headers = append(headers, "Accept: application/json, text/event-stream")
+		}
+		if session != "" {
+			headers = append(headers, "Mcp-Session-Id: "+session)
+		}
+		got := f.ask(method, path, strings.TrimSpace(string(file.Data)), headers...)
+		session = cmp.Or(got.header.Get("Mcp-Session-Id"), session)
 		doc.check(t, method, path, got)
 		played.Files = append(played.Files, txtar.File{Name: fmt.Sprint(got.status), Data: shown(t, got)})
 	}
@@ -72,7 +82,7 @@ func playTranscript(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(text)); diff != "" {
+	if diff := gocmp.Diff(string(want), string(text)); diff != "" {
 		t.Errorf("run with -update if this is meant:\n%s", diff)
 	}
 }
@@ -81,13 +91,13 @@ func playTranscript(t *testing.T, name string) {
 // the body with a line for each field.
 func shown(t *testing.T, got answer) []byte {
 	var b bytes.Buffer
-	for _, name := range []string{"Location", "Allow", "Retry-After"} {
+	for _, name := range []string{"Location", "Allow", "Retry-After", "Mcp-Session-Id"} {
 		if value := got.header.Get(name); value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
 	}
-	if got.body == "" {
-		return b.Bytes()
+	if got.body == "" || got.body[0] != '{' {
+		return append(b.Bytes(), got.body...)
 	}
 	members, _, err := strictjson.Defaults().Object(got.body)
 	if err != nil {

@@ -37,6 +37,7 @@ type commandLine struct {
 	Parse   parseCommand   `cmd:"" help:"Read the tool calls that a model wrote."`
 	Score   scoreCommand   `cmd:"" help:"Score completions in groups, JSON lines to JSON lines."`
 	Audit   auditCommand   `cmd:"" help:"Attack a rubric: try to be paid without doing the task."`
+	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve one task's tools over MCP, on stdin and stdout."`
 	Token   tokenCommand   `cmd:"" help:"Make a token for toolgym serve --token-file."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

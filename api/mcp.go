@@ -1,0 +1,265 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolgym/tools"
+)
+
+// Over MCP a session is an episode: it begins when the session is initialized,
+// has the session's id, and can be looked at over REST, also afterwards.
+
+const sessionHeader = "Mcp-Session-Id"
+
+// sessions are the MCP sessions that are open, for Shutdown to close.
+type sessions struct {
+	open    sync.WaitGroup
+	mu      sync.Mutex
+	live    map[*mcp.ServerSession]bool
+	closing bool
+}
+
+// add takes a session in, until it ends by itself or with the server.
+func (l *sessions) add(session *mcp.ServerSession) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing {
+		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
+	}
+	l.live[session] = true
+	l.open.Go(func() {
+		_ = session.Wait() // how the client left does not matter
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.live, session)
+	})
+	return nil
+}
+
+// close ends all sessions and waits for them.
+func (l *sessions) close() {
+	l.mu.Lock()
+	l.closing = true
+	var live []*mcp.ServerSession
+	for session := range l.live {
+		live = append(live, session)
+	}
+	l.mu.Unlock()
+	for _, session := range live {
+		_ = session.Close() // the client may be gone
+	}
+	l.open.Wait()
+}
+
+// mcpRoutes serve MCP. What a page elsewhere could send is refused by guarded,
+// as for every route.
+func (s *Server) mcpRoutes() {
+	handler := mcp.NewStreamableHTTPHandler(s.forRequest, &mcp.StreamableHTTPOptions{
+		JSONResponse: true, Logger: quiet(), SessionTimeout: s.config.IdleExpiry, MaxRequestBodyBytes: s.config.MaxBody,
+		DisableLocalhostProtection: true, // guarded has checked the Host, and knows Config.AllowHosts
+	})
+	serve := requires(Play, func(c echo.Context) error {
+		if err := s.admitSession(c.Request()); err != nil {
+			return edgeFailure(err)
+		}
+		s.unhurried(c)
+		handler.ServeHTTP(c.Response(), c.Request())
+		return nil
+	})
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		s.echo.Add(method, "/mcp", serve)
+	}
+}
+
+// quiet is a logger for what the request's own record says as well.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// unhurried lifts the limits of time where a GET opens a stream, which ends
+// when the server shuts down.
+func (s *Server) unhurried(c echo.Context) {
+	if c.Request().Method != http.MethodGet {
+		return
+	}
+	control := http.NewResponseController(c.Response())
+	_ = control.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
+	_ = control.SetWriteDeadline(time.Time{})
+}
+
+// admitSession checks what a request says before the SDK sees it: the task of a
+// new session, the owner of one that is there.
+func (s *Server) admitSession(r *http.Request) error {
+	if ids := r.Header.Values(sessionHeader); len(ids) > 0 {
+		if _, err := s.find(r.Context(), ids[0]); err != nil || len(ids) > 1 {
+			return &tools.Error{Code: tools.NotFound, Where: sessionHeader, Message: "there is no such session", Want: "a new one"}
+		}
+		return nil
+	}
+	_, _, err := s.taskOf(r.URL.Query())
+	return err
+}
+
+// taskOf finds the task that the URL names: the first of the first environment
+// where it names none.
+func (s *Server) taskOf(query url.Values) (tools.Spec, tools.Task, error) {
+	for name, values := range query {
+		if name != "task_id" || len(values) != 1 {
+			return tools.Spec{}, tools.Task{}, &tools.Error{Code: tools.Invalid, Where: name, Message: fmt.Sprintf("the parameter %.80q means nothing here, or stands twice", name), Want: "task_id, once"}
+		}
+	}
+	if id := query.Get("task_id"); id != "" {
+		return s.config.Specs.Task(id)
+	}
+	spec := s.config.Specs[0]
+	task, err := spec.Task("", "", 0)
+	return spec, task, err
+}
+
+// forRequest is the MCP server of a request. The SDK asks for it even when the
+// session is there already, and then only to see which versions it speaks.
+func (s *Server) forRequest(r *http.Request) *mcp.Server {
+	spec, task, err := s.taskOf(r.URL.Query())
+	if err != nil {
+		spec = s.config.Specs[0] // of a session that is there; admitSession has refused the rest
+	}
+	return s.newPlayer(exchangeOf(r.Context()).caller, spec, task).server()
+}
+
+// A player is an MCP session, the episode that it plays, and whose it is.
+type player struct {
+	*Server
+	who  caller
+	spec tools.Spec
+	task tools.Task
+	id   string
+}
+
+func (s *Server) newPlayer(who caller, spec tools.Spec, task tools.Task) *player {
+	return &player{s, who, spec, task, s.config.NewID()}
+}
+
+// server declares the tools. The versions are those that have sessions.
+func (p *player) server() *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "toolgym", Title: "toolgym: " + p.task.ID, Version: p.config.Version}, &mcp.ServerOptions{
+		GetSessionID: func() string { return p.id }, Logger: quiet(), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		SupportedProtocolVersions: []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"},
+	})
+	for _, tool := range p.spec.Tools(p.task.Rules, p.task.Level) {
+		server.AddTool(&mcp.Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.Parameters}, p.call)
+	}
+	server.AddReceivingMiddleware(p.answer)
+	return server
+}
+
+// answer stands before the SDK's own methods. Initializing begins the episode;
+// all calls are the environment's to judge, those of tools that there are not
+// as well: that is the agent's mistake, and costs a step.
+func (p *player) answer(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+		switch r := request.(type) {
+		case *mcp.ServerRequest[*mcp.InitializeParams]:
+			instructions, err := p.begin(ctx, r.Session)
+			if err != nil {
+				return nil, p.hidden(err)
+			}
+			result, err := next(ctx, method, request)
+			if initialized, ok := result.(*mcp.InitializeResult); ok && err == nil {
+				initialized.Instructions = instructions
+			}
+			return result, err
+		case *mcp.CallToolRequest:
+			return p.call(ctx, r)
+		}
+		result, err := next(ctx, method, request)
+		if listed, ok := result.(*mcp.ListToolsResult); ok && err == nil {
+			p.inOrder(listed.Tools)
+		}
+		return result, err
+	}
+}
+
+// inOrder puts tools, which the SDK sorts by name, into the order that they are
+// shown in everywhere else.
+func (p *player) inOrder(list []*mcp.Tool) {
+	names := p.spec.Tools(p.task.Rules, p.task.Level).Names()
+	slices.SortFunc(list, func(a, b *mcp.Tool) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
+}
+
+// begin begins the episode and says what it is about. It comes before the SDK's
+// own part: a session that was never initialized is closed by the SDK.
+func (p *player) begin(ctx context.Context, session *mcp.ServerSession) (instructions string, err error) {
+	if err := p.sessions.add(session); err != nil {
+		return "", err
+	}
+	state, err := p.openAs(p.acting(ctx), p.id, p.spec, p.task, nil)
+	if err != nil {
+		return "", err
+	}
+	var text []string
+	for _, message := range p.task.Prompt {
+		text = append(text, message.Content)
+	}
+	return strings.Join(append(text, "You observe: "+string(state.Body.Observation)), "\n\n"), nil
+}
+
+// acting is a context in which the session's owner acts.
+func (p *player) acting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, &exchange{id: p.config.NewID(), caller: p.who})
+}
+
+// call plays a call. A call after the end is answered like a mistake, for the
+// model to read: most clients show it nothing else.
+func (p *player) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx = p.acting(ctx)
+	answered, err := p.play(ctx, p.id, move{call: tools.Call{Name: request.Params.Name, Arguments: request.Params.Arguments}})
+	e := (*tools.Error)(nil)
+	if errors.As(err, &e) && (e.Code == tools.Conflict || e.Code == tools.Gone) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: e.Error()}}, IsError: true}, nil
+	}
+	if err != nil {
+		return nil, p.hidden(err)
+	}
+	step := answered.Body
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(step.Result.Content)}},
+		StructuredContent: step.Result.Content, IsError: step.Result.IsError,
+		Meta: mcp.Meta{"toolgym/reward": step.Reward, "toolgym/terminated": step.Terminated, "toolgym/truncated": step.Truncated, "toolgym/step": step.Step},
+	}, nil
+}
+
+// hidden is an error as the client may see it; what it may not goes to the log.
+func (p *player) hidden(err error) error {
+	if f := failureOf(nil, err); f != nil {
+		return errors.New(f.Detail)
+	}
+	p.config.Logger.Error("mcp", "session", p.id, "error", err)
+	return errors.New("the server could not do this; its log says why, under the session's id")
+}
+
+// ServeMCP speaks MCP with one client over a pair of streams, such as stdin and
+// stdout: one session, the episode of one task. It returns when the client
+// closes its side, or the context ends.
+func (s *Server) ServeMCP(ctx context.Context, taskID string, in io.ReadCloser, out io.WriteCloser) error {
+	spec, task, err := s.config.Specs.Task(taskID)
+	if err != nil {
+		return err
+	}
+	server := s.newPlayer(caller{roles: []string{Admin}}, spec, task).server()
+	streams := newPatient(ctx, in, out, s.config.CallTimeout)
+	if err := server.Run(ctx, &mcp.IOTransport{Reader: streams, Writer: streams}); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("speaking MCP: %w", err)
+	}
+	return nil
+}
