@@ -15,7 +15,7 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/fleet", "internal/ndjson", "internal/intake"}
+	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake"}
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
@@ -46,6 +46,7 @@ func mayImport() map[string][]string {
 		"internal/calculator": {"tools"},
 		"internal/ollamatest": {"internal/parts"},
 		"internal/store":      {"grpo/eval"},
+		"internal/evaluation": {"internal/store", "grpo/eval/suite", "grpo/eval/report", "tools/..."},
 		"internal/fleet":      {"internal/store"},
 		"api/...":             everything,
 		"api":                 append([]string{"api/..."}, everything...),

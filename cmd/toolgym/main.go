@@ -15,6 +15,7 @@ func main() { os.Exit(command()) }
 func command() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }

@@ -39,6 +39,12 @@ type commandLine struct {
 	Audit   auditCommand   `cmd:"" help:"Attack a rubric: try to be paid without doing the task."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve one task's tools over MCP, on stdin and stdout."`
 	Token   tokenCommand   `cmd:"" help:"Make a token for toolgym serve --token-file."`
+	Eval    evalCommand    `cmd:"" help:"Evaluate a local model's tool calling."`
+	Runs    runsCommand    `cmd:"" help:"List, delete or export evaluations."`
+	Report  reportCommand  `cmd:"" help:"Report what an evaluation found."`
+	Compare compareCommand `cmd:"" help:"Say whether the difference between two evaluations is real."`
+	Show    showCommand    `cmd:"" help:"Show what was said in the trials of a task."`
+	Models  modelsCommand  `cmd:"" help:"List the models of an Ollama server."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

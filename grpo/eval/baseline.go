@@ -11,7 +11,8 @@ import (
 
 // A Baseline plays by an agent in place of a model: what doing nothing is
 // worth, or guessing, or knowing the answer. Each trial gets an agent of its
-// own, made from the trial's seed.
+// own, made from the trial's seed. Without New it is the reference solution of
+// each item, where there is one.
 type Baseline struct {
 	Name string
 	New  func(seed int) tools.Agent
@@ -26,9 +27,12 @@ func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *
 	for _, item := range items {
 		for k := range trials {
 			r := Record{Trial: Trial{Run: b.Name, Model: b.Name, Route: "agent", Task: item.Task.ID, Env: item.Task.Env, Level: item.Task.Level, Trial: k}}
-			transcript, err := b.Run(ctx, item.env(), item.Task, k)
+			transcript, ok, err := b.play(ctx, item, k)
 			if err != nil {
 				return nil, fmt.Errorf("playing the baseline %s: %w", b.Name, err)
+			}
+			if !ok {
+				continue
 			}
 			score, err := item.grade(ctx, scorer, transcript)
 			if err != nil {
@@ -41,6 +45,14 @@ func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *
 		}
 	}
 	return list, nil
+}
+
+func (b Baseline) play(ctx context.Context, item Item, seed int) (transcript rollout.Transcript, ok bool, err error) {
+	if b.New == nil {
+		return item.reference(ctx)
+	}
+	transcript, err = b.Run(ctx, item.env(), item.Task, seed)
+	return transcript, true, err
 }
 
 // Run plays the task and writes down what the agent did as a model would have:

@@ -14,7 +14,8 @@ type Run struct {
 	Routes  []string        `json:"routes"`
 	Trials  int             `json:"trials"` // of each task on each route
 	Seed    uint64          `json:"seed"`
-	Options json.RawMessage `json:"options"` // what is sent to the server with each request
+	Options json.RawMessage `json:"options"`           // what is sent to the server with each request
+	Request json.RawMessage `json:"request,omitempty"` // what was asked for, to go on with the run
 	Command []string        `json:"command,omitempty"`
 	Tasks   []RunTask       `json:"tasks"`
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"toolgym/grpo/parse"
 	"toolgym/tools"
@@ -22,6 +24,39 @@ func (o OpenAI) Run(ctx context.Context, env tools.Env, task tools.Task, seed in
 	d := &dialogue{config: o.Config, Transcript: Transcript{Family: parse.Structured}}
 	d.open = func(task tools.Task, set tools.Set) (route, error) { return o.route(task, set, seed) }
 	return d.run(ctx, env, task)
+}
+
+// Check asks the server for its models, so that a run can be refused before its
+// first trial. A server that lists none is taken at its word.
+func (o OpenAI) Check(ctx context.Context) error {
+	if err := validURL(o.URL); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	r, err := o.do(ctx, http.MethodGet, "/v1/models", nil, o.Key)
+	if err != nil || r.Error != "" {
+		return &tools.Error{Code: tools.Unavailable, Where: "--openai", Message: fmt.Sprintf("no server of the OpenAI form answers at %s (%s)", o.URL, reason(err, r.Error)), Want: "a running server, without /v1 at the end of its URL"}
+	}
+	var listed struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(r.Body, &listed); err != nil {
+		return &tools.Error{Code: tools.Unavailable, Where: "--openai", Message: fmt.Sprintf("%s does not answer as servers of the OpenAI form do", o.URL), Want: "another URL"}
+	}
+	var names []string
+	for _, m := range listed.Data {
+		if m.ID == o.Model || m.ID == o.Model+":latest" {
+			return nil
+		}
+		names = append(names, m.ID)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", o.URL, o.Model), Want: "one of " + strings.Join(names, ", ")}
 }
 
 type openAIRequest struct {
@@ -123,4 +158,11 @@ func (r *openAIRoute) answer(call tools.Call, result tools.Result) any {
 		Content string `json:"content"`
 		ID      string `json:"tool_call_id,omitempty"`
 	}{"tool", string(result.Content), call.ID}
+}
+
+func reason(err error, otherwise string) string {
+	if err != nil {
+		return err.Error()
+	}
+	return otherwise
 }

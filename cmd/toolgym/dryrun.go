@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolgym/grpo"
+	"toolgym/grpo/eval"
+	"toolgym/grpo/eval/suite"
+	"toolgym/grpo/rollout"
+	"toolgym/internal/evaluation"
+	"toolgym/tools"
+)
+
+// dryRun checks the tasks and shows what a model would be given.
+func (c evalCommand) dryRun(world *console, request evaluation.Request) error {
+	request = request.WithDefaults()
+	if err := lint(world, request.Suite); err != nil {
+		return err
+	}
+	items, err := request.Items(world.specs)
+	if err != nil {
+		return err
+	}
+	if err := replay(world, items); err != nil {
+		return err
+	}
+	if err := world.printf("%d tasks, each solved by its reference: %d trials of %s\n", len(items), len(items)*request.Trials, known(request.Model)); err != nil {
+		return err
+	}
+	template, from := c.template(world, request)
+	var seen []string
+	for _, item := range items {
+		level := item.Task.Env + "/" + item.Task.Level
+		if slices.Contains(seen, level) {
+			continue
+		}
+		seen = append(seen, level)
+		if err := preview(world, item, template, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func known(model string) string {
+	if model == "" {
+		return "no model yet"
+	}
+	return model
+}
+
+// lint lists every line of the user's file that can not be used.
+func lint(world *console, s *evaluation.Suite) error {
+	if s == nil {
+		return nil
+	}
+	_, problems, err := suite.Read(strings.NewReader(s.Lines), s.Name)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		if err := world.printf("%s: %v\n", s.Name, p); err != nil {
+			return err
+		}
+	}
+	if len(problems) > 0 {
+		return &tools.Error{Code: tools.Invalid, Where: "--suite", Message: fmt.Sprintf("%d lines can not be used", len(problems)), Want: "each of them mended"}
+	}
+	return nil
+}
+
+// replay plays every reference, and lists all tasks that it does not solve.
+func replay(world *console, items []eval.Item) error {
+	scorer, err := grpo.NewScorer(world.specs, grpo.DefaultRubric())
+	if err != nil {
+		return err
+	}
+	impossible := 0
+	for _, item := range items {
+		err := item.Replay(world.ctx, scorer)
+		if err == nil {
+			continue
+		}
+		impossible++
+		if err := world.printf("%v\n", err); err != nil {
+			return err
+		}
+	}
+	if impossible > 0 {
+		return &tools.Error{Code: tools.Invalid, Where: "tasks", Message: fmt.Sprintf("%d tasks can not be solved", impossible), Want: "a reference that passes"}
+	}
+	return nil
+}
+
+// template asks the server for the model's template; without an answer the
+// prompt is shown in our own.
+func (c evalCommand) template(world *console, request evaluation.Request) (template, from string) {
+	if request.Model == "" || len(request.Ollama) == 0 {
+		return "", "toolgym's own template, since no model of an Ollama server is named"
+	}
+	model, err := rollout.Config{URL: request.Ollama[0], Model: request.Model}.Probe(world.ctx)
+	if err != nil {
+		return "", "toolgym's own template, since " + err.Error()
+	}
+	return model.Template, "the template of " + model.Name + ", " + model.TemplateHash
+}
+
+// preview shows one level: what is hidden, and the prompt.
+func preview(world *console, item eval.Item, template, from string) error {
+	hidden, err := rollout.Hidden(item.Tools)
+	if err != nil {
+		return err
+	}
+	prompt, err := rollout.Raw{Template: template}.Prompt(item.Task, item.Tools)
+	if err != nil {
+		return err
+	}
+	if err := world.printf("\n%s (%d tools)\n", item.Task.ID, len(item.Tools)); err != nil {
+		return err
+	}
+	if len(hidden) > 0 {
+		if err := world.printf("Ollama's chat route hides %d parts of the schemas from the model:\n  %s\n", len(hidden), strings.Join(hidden, "\n  ")); err != nil {
+			return err
+		}
+	}
+	return world.printf("The prompt by %s:\n%s\n", from, prompt)
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"toolgym/grpo/eval"
+	formats "toolgym/grpo/eval/report"
+	"toolgym/internal/evaluation"
+	"toolgym/internal/store"
+	"toolgym/tools"
+)
+
+type evalCommand struct {
+	Model       string   `help:"Model, as the server names it."`
+	Ollama      []string `help:"Address of an Ollama server; several share the work (default: http://127.0.0.1:11434)." placeholder:"URL" sep:"none"`
+	OpenAI      string   `name:"openai" help:"Address of a server of the OpenAI form (llama.cpp, vLLM, LM Studio), without /v1." placeholder:"URL"`
+	Env         []string `help:"Environment (default: arithmetic)." placeholder:"ENV"`
+	Level       []string `help:"Level (default: 0, 1 and 2, as far as there are such)." placeholder:"LEVEL"`
+	Rules       string   `help:"Rules: sound or documented." placeholder:"RULES"`
+	Suite       string   `help:"JSONL file of questions of your own." placeholder:"FILE"`
+	N           int      `short:"n" help:"Tasks of each level (default: 10)." placeholder:"TASKS"`
+	Limit       int      `help:"Play at most so many tasks." placeholder:"N"`
+	Trials      int      `help:"Trials of each task (default: 1)." placeholder:"T"`
+	Seed        uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
+	Route       string   `help:"chat: the model as its server deploys it; raw: its own template and text, without the server's parsing; both (default: chat)." placeholder:"ROUTE"`
+	Temperature *float64 `help:"Temperature (default: the model's own)." placeholder:"X"`
+	NumCtx      int      `help:"Context in tokens (default: 4096)." placeholder:"N"`
+	NumPredict  int      `help:"Most tokens of one turn (default: the server's own limit)." placeholder:"N"`
+	MaxTurns    int      `help:"Most turns of one trial (default: 20)." placeholder:"N"`
+	Timeout     int      `help:"Most seconds of one turn (default: 300)." placeholder:"S"`
+	Concurrency int      `help:"Trials at a time on each server (default: 1)." placeholder:"N"`
+	RunName     string   `name:"run" help:"Name of the run (default: model and time)." placeholder:"NAME"`
+	Resume      bool     `help:"Go on with the run of that name: only what is missing, or failed outside of the model, is played."`
+	DryRun      bool     `help:"Play nothing: check the tasks, list what the server hides from the model, and print the prompts."`
+	FailUnder   *float64 `help:"Exit with 1 when the success rate is below X, between 0 and 1." placeholder:"X"`
+	JSON        bool     `help:"Print JSON: a line a trial, then the summary."`
+}
+
+// request is what the flags say. What they leave out stays zero.
+func (c evalCommand) request() (evaluation.Request, error) {
+	r := evaluation.Request{Run: c.RunName, Model: c.Model, Ollama: c.Ollama, OpenAI: c.OpenAI, Route: c.Route, Envs: c.Env, Levels: c.Level, Rules: c.Rules,
+		N: c.N, Limit: c.Limit, Trials: c.Trials, Seed: c.Seed, Temperature: c.Temperature, NumCtx: c.NumCtx, NumPredict: c.NumPredict,
+		MaxTurns: c.MaxTurns, Timeout: c.Timeout, Concurrency: c.Concurrency, Resume: c.Resume}
+	if c.Suite != "" {
+		text, err := os.ReadFile(c.Suite)
+		if err != nil {
+			return r, &tools.Error{Code: tools.Invalid, Where: "--suite", Message: err.Error(), Want: "a readable JSONL file"}
+		}
+		name := strings.TrimSuffix(filepath.Base(c.Suite), filepath.Ext(c.Suite))
+		r.Suite = &evaluation.Suite{Name: name, Lines: string(text)}
+	}
+	r.Command = c.words()
+	return r, nil
+}
+
+func (c evalCommand) Run(world *console) error {
+	if c.FailUnder != nil && (*c.FailUnder < 0 || *c.FailUnder > 1) {
+		return &tools.Error{Code: tools.Invalid, Where: "--fail-under", Message: fmt.Sprint(*c.FailUnder), Want: "a share between 0 and 1"}
+	}
+	request, err := c.request()
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.dryRun(world, request)
+	}
+	return world.withStore(func(room evaluation.Room) error { return c.play(world, room, request) })
+}
+
+// withStore opens the database for as long as do runs.
+func (w *console) withStore(do func(evaluation.Room) error) (err error) {
+	dir, err := w.dataDir()
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(w.ctx, filepath.Join(dir, "toolgym.db"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return do(evaluation.Room{Specs: w.specs, Store: db, Now: time.Now})
+}
+
+func (c evalCommand) play(world *console, room evaluation.Room, request evaluation.Request) error {
+	e, err := room.Open(world.ctx, request)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(world.err, e, time.Now)
+	var printing error
+	err = e.Play(world.ctx, func(t eval.Trial) {
+		progress.add(t)
+		if c.JSON && printing == nil {
+			printing = world.printJSON(t)
+		}
+	})
+	progress.end()
+	if errors.Is(err, context.Canceled) {
+		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("stopped with %d of %d trials kept", progress.kept(), e.Planned), Want: "toolgym eval --resume --run " + quote(e.Run.Name) + " to go on"}
+	}
+	if err := errors.Join(err, printing); err != nil {
+		return err
+	}
+	return c.finish(context.WithoutCancel(world.ctx), world, room, e.Run.Name)
+}
+
+// finish prints what the run found, and says by the exit code whether that is
+// good enough.
+func (c evalCommand) finish(ctx context.Context, world *console, room evaluation.Room, run string) error {
+	summary, err := room.Summary(ctx, run)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = world.printJSON(map[string]eval.Summary{"summary": summary})
+	} else {
+		err = world.printReport(ctx, room, run, formats.Text)
+	}
+	switch {
+	case err != nil:
+		return err
+	case summary.Scored == 0 && summary.InfrastructureExcluded > 0:
+		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the server answered none of the %d trials", summary.Trials), Want: "toolgym eval --resume --run " + quote(run) + " when it works"}
+	case c.FailUnder != nil && summary.Success == nil:
+		return threshold{errors.New("no success rate: " + summary.Withheld)}
+	case c.FailUnder != nil && *summary.Success < *c.FailUnder:
+		return threshold{fmt.Errorf("the success rate %.4g is below %.4g", *summary.Success, *c.FailUnder)}
+	}
+	return nil
+}
+
+// printReport writes a report to stdout.
+func (w *console) printReport(ctx context.Context, room evaluation.Room, run string, format formats.Format) error {
+	r, err := room.Report(ctx, run)
+	if err != nil {
+		return err
+	}
+	return r.Write(w.out, format)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"toolgym/internal/evaluation"
+	"toolgym/internal/store"
+	"toolgym/tools"
+)
+
+type runsCommand struct {
+	List   runsListCommand   `cmd:"" default:"withargs" help:"List the evaluations that are kept."`
+	Delete runsDeleteCommand `cmd:"" help:"Delete one, with everything that was said in it."`
+	Export runsExportCommand `cmd:"" help:"Write one as JSONL: the run, then a line a trial with everything that was said."`
+}
+
+type runsListCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+func (c runsListCommand) Run(world *console) error {
+	return world.withStore(func(room evaluation.Room) error {
+		runs, err := room.Store.Runs(world.ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return world.printJSON(map[string][]store.Listing{"runs": runs})
+		}
+		var rows [][]string
+		for _, r := range runs {
+			rows = append(rows, []string{r.Name, r.Model, fmt.Sprintf("%d/%d", r.Kept, r.Planned), fmt.Sprint(r.Failed), r.Created.Local().Format(time.DateTime)})
+		}
+		return world.printTable([]string{"RUN", "MODEL", "TRIALS", "FAILED OUTSIDE", "BEGUN"}, rows)
+	})
+}
+
+type runsDeleteCommand struct {
+	Name string `arg:"" name:"run" help:"Run."`
+}
+
+func (c runsDeleteCommand) Run(world *console) error {
+	return world.withStore(func(room evaluation.Room) error { return room.Store.Delete(world.ctx, c.Name) })
+}
+
+type runsExportCommand struct {
+	Name string `arg:"" name:"run" help:"Run."`
+	File string `arg:"" help:"File to write, - for stdout."`
+}
+
+func (c runsExportCommand) Run(world *console) error {
+	return world.withStore(func(room evaluation.Room) error {
+		return world.writeFile(c.File, func(w io.Writer) error { return export(world, room, c.Name, w) })
+	})
+}
+
+func export(world *console, room evaluation.Room, name string, w io.Writer) error {
+	run, err := room.Store.Run(world.ctx, name)
+	if err != nil {
+		return err
+	}
+	records, err := room.Store.Records(world.ctx, name, "")
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(run); err != nil {
+		return fmt.Errorf("exporting %s: %w", name, err)
+	}
+	for _, r := range records {
+		if err := encoder.Encode(r); err != nil {
+			return fmt.Errorf("exporting %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// writeFile lets do write to a file, or to stdout for "-" and no name. A file
+// appears whole or not at all.
+func (w *console) writeFile(path string, do func(io.Writer) error) error {
+	if path == "" || path == "-" {
+		return do(w.out)
+	}
+	partial := path + ".partial"
+	file, err := os.Create(partial)
+	if err != nil {
+		return &tools.Error{Code: tools.Invalid, Where: path, Message: err.Error(), Want: "a file that can be written"}
+	}
+	err = errors.Join(do(file), file.Close())
+	if err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(partial))
+	}
+	return nil
+}
