@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // dryRun checks the tasks and shows what a model would be given.
-func (c evalCommand) dryRun(world *console, request evaluation.Request) error {
+func (c evalCommand) dryRun(ctx context.Context, world *console, request evaluation.Request) error {
 	request = request.WithDefaults()
 	if err := lint(world, request.Suite); err != nil {
 		return err
@@ -23,13 +24,13 @@ func (c evalCommand) dryRun(world *console, request evaluation.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := replay(world, items); err != nil {
+	if err := replay(ctx, world, items); err != nil {
 		return err
 	}
 	if err := world.printf("%d tasks, each solved by its reference: %d trials of %s\n", len(items), len(items)*request.Trials, known(request.Model)); err != nil {
 		return err
 	}
-	template, from := c.template(world, request)
+	template, from := c.template(ctx, world, request)
 	var seen []string
 	for _, item := range items {
 		level := item.Task.Env + "/" + item.Task.Level
@@ -72,14 +73,14 @@ func lint(world *console, s *evaluation.Suite) error {
 }
 
 // replay plays every reference, and lists all tasks that it does not solve.
-func replay(world *console, items []eval.Item) error {
+func replay(ctx context.Context, world *console, items []eval.Item) error {
 	scorer, err := grpo.NewScorer(world.specs, grpo.DefaultRubric())
 	if err != nil {
 		return err
 	}
 	impossible := 0
 	for _, item := range items {
-		err := item.Replay(world.ctx, scorer)
+		err := item.Replay(ctx, scorer)
 		if err == nil {
 			continue
 		}
@@ -96,11 +97,11 @@ func replay(world *console, items []eval.Item) error {
 
 // template asks the server for the model's template; without an answer the
 // prompt is shown in our own.
-func (c evalCommand) template(world *console, request evaluation.Request) (template, from string) {
+func (c evalCommand) template(ctx context.Context, world *console, request evaluation.Request) (template, from string) {
 	if request.Model == "" || len(request.Ollama) == 0 {
 		return "", "toolgym's own template, since no model of an Ollama server is named"
 	}
-	model, err := rollout.Config{URL: request.Ollama[0], Model: request.Model}.Probe(world.ctx)
+	model, err := rollout.Config{URL: request.Ollama[0], Model: request.Model}.Probe(ctx)
 	if err != nil {
 		return "", "toolgym's own template, since " + err.Error()
 	}

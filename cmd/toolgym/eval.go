@@ -59,7 +59,7 @@ func (c evalCommand) request() (evaluation.Request, error) {
 	return r, nil
 }
 
-func (c evalCommand) Run(world *console) error {
+func (c evalCommand) Run(ctx context.Context, world *console) error {
 	if c.FailUnder != nil && (*c.FailUnder < 0 || *c.FailUnder > 1) {
 		return &tools.Error{Code: tools.Invalid, Where: "--fail-under", Message: fmt.Sprint(*c.FailUnder), Want: "a share between 0 and 1"}
 	}
@@ -68,18 +68,18 @@ func (c evalCommand) Run(world *console) error {
 		return err
 	}
 	if c.DryRun {
-		return c.dryRun(world, request)
+		return c.dryRun(ctx, world, request)
 	}
-	return world.withStore(func(room evaluation.Room) error { return c.play(world, room, request) })
+	return world.withStore(ctx, func(room evaluation.Room) error { return c.play(ctx, world, room, request) })
 }
 
 // withStore opens the database for as long as do runs.
-func (w *console) withStore(do func(evaluation.Room) error) (err error) {
+func (w *console) withStore(ctx context.Context, do func(evaluation.Room) error) (err error) {
 	dir, err := w.dataDir()
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(w.ctx, filepath.Join(dir, "toolgym.db"))
+	db, err := store.Open(ctx, filepath.Join(dir, "toolgym.db"))
 	if err != nil {
 		return err
 	}
@@ -87,14 +87,14 @@ func (w *console) withStore(do func(evaluation.Room) error) (err error) {
 	return do(evaluation.Room{Specs: w.specs, Store: db, Now: time.Now})
 }
 
-func (c evalCommand) play(world *console, room evaluation.Room, request evaluation.Request) error {
-	e, err := room.Open(world.ctx, request)
+func (c evalCommand) play(ctx context.Context, world *console, room evaluation.Room, request evaluation.Request) error {
+	e, err := room.Open(ctx, request)
 	if err != nil {
 		return err
 	}
 	progress := newProgress(world.err, e, time.Now)
 	var printing error
-	err = e.Play(world.ctx, func(t eval.Trial) {
+	err = e.Play(ctx, func(t eval.Trial) {
 		progress.add(t)
 		if c.JSON && printing == nil {
 			printing = world.printJSON(t)
@@ -107,7 +107,7 @@ func (c evalCommand) play(world *console, room evaluation.Room, request evaluati
 	if err := errors.Join(err, printing); err != nil {
 		return err
 	}
-	return c.finish(context.WithoutCancel(world.ctx), world, room, e.Run.Name)
+	return c.finish(context.WithoutCancel(ctx), world, room, e.Run.Name)
 }
 
 // finish prints what the run found, and says by the exit code whether that is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"toolgym/grpo/parse"
@@ -18,8 +19,8 @@ type described struct {
 	Family parse.Family `json:"family_hint"`
 }
 
-func (c modelsCommand) Run(world *console) error {
-	models, err := rollout.Config{URL: c.Ollama}.Describe(world.ctx)
+func (c modelsCommand) Run(ctx context.Context, world *console) error {
+	models, err := rollout.Config{URL: c.Ollama}.Describe(ctx)
 	if err != nil {
 		return err
 	}

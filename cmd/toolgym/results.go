@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,9 +21,9 @@ type reportCommand struct {
 	Output string `short:"o" help:"File to write (default: stdout)." placeholder:"FILE"`
 }
 
-func (c reportCommand) Run(world *console) error {
-	return world.withStore(func(room evaluation.Room) error {
-		r, err := room.Report(world.ctx, c.Name)
+func (c reportCommand) Run(ctx context.Context, world *console) error {
+	return world.withStore(ctx, func(room evaluation.Room) error {
+		r, err := room.Report(ctx, c.Name)
 		if err != nil {
 			return err
 		}
@@ -36,9 +37,9 @@ type compareCommand struct {
 	JSON   bool   `help:"Print JSON."`
 }
 
-func (c compareCommand) Run(world *console) error {
-	return world.withStore(func(room evaluation.Room) error {
-		comparison, err := room.Compare(world.ctx, c.First, c.Second)
+func (c compareCommand) Run(ctx context.Context, world *console) error {
+	return world.withStore(ctx, func(room evaluation.Room) error {
+		comparison, err := room.Compare(ctx, c.First, c.Second)
 		if err != nil {
 			return err
 		}
@@ -56,13 +57,13 @@ type showCommand struct {
 	JSON  bool   `help:"Print JSON: a line a trial."`
 }
 
-func (c showCommand) Run(world *console) error {
-	return world.withStore(func(room evaluation.Room) error {
-		run, err := room.Store.Run(world.ctx, c.Name)
+func (c showCommand) Run(ctx context.Context, world *console) error {
+	return world.withStore(ctx, func(room evaluation.Room) error {
+		run, err := room.Store.Run(ctx, c.Name)
 		if err != nil {
 			return err
 		}
-		records, err := room.Store.Records(world.ctx, c.Name, c.Task)
+		records, err := room.Store.Records(ctx, c.Name, c.Task)
 		if err != nil {
 			return err
 		}

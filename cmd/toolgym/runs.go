@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,9 +24,9 @@ type runsListCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-func (c runsListCommand) Run(world *console) error {
-	return world.withStore(func(room evaluation.Room) error {
-		runs, err := room.Store.Runs(world.ctx)
+func (c runsListCommand) Run(ctx context.Context, world *console) error {
+	return world.withStore(ctx, func(room evaluation.Room) error {
+		runs, err := room.Store.Runs(ctx)
 		if err != nil {
 			return err
 		}
@@ -44,8 +45,8 @@ type runsDeleteCommand struct {
 	Name string `arg:"" name:"run" help:"Run."`
 }
 
-func (c runsDeleteCommand) Run(world *console) error {
-	return world.withStore(func(room evaluation.Room) error { return room.Store.Delete(world.ctx, c.Name) })
+func (c runsDeleteCommand) Run(ctx context.Context, world *console) error {
+	return world.withStore(ctx, func(room evaluation.Room) error { return room.Store.Delete(ctx, c.Name) })
 }
 
 type runsExportCommand struct {
@@ -53,18 +54,18 @@ type runsExportCommand struct {
 	File string `arg:"" help:"File to write, - for stdout."`
 }
 
-func (c runsExportCommand) Run(world *console) error {
-	return world.withStore(func(room evaluation.Room) error {
-		return world.writeFile(c.File, func(w io.Writer) error { return export(world, room, c.Name, w) })
+func (c runsExportCommand) Run(ctx context.Context, world *console) error {
+	return world.withStore(ctx, func(room evaluation.Room) error {
+		return world.writeFile(c.File, func(w io.Writer) error { return export(ctx, room, c.Name, w) })
 	})
 }
 
-func export(world *console, room evaluation.Room, name string, w io.Writer) error {
-	run, err := room.Store.Run(world.ctx, name)
+func export(ctx context.Context, room evaluation.Room, name string, w io.Writer) error {
+	run, err := room.Store.Run(ctx, name)
 	if err != nil {
 		return err
 	}
-	records, err := room.Store.Records(world.ctx, name, "")
+	records, err := room.Store.Records(ctx, name, "")
 	if err != nil {
 		return err
 	}

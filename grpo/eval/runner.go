@@ -62,9 +62,9 @@ type Retry struct {
 	MaxPause time.Duration
 }
 
-// DefaultRetry is patient with a server that stumbles, for half a minute.
+// DefaultRetry is patient with a server that stumbles, for some seconds.
 func DefaultRetry() Retry {
-	return Retry{Attempts: 4, Budget: 100, Pause: 250 * time.Millisecond, MaxPause: 15 * time.Second}
+	return Retry{Attempts: 3, Budget: 100, Pause: 250 * time.Millisecond, MaxPause: 5 * time.Second}
 }
 
 // Validate reports a setting that can not be used.

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolgym/grpo/eval"
+)
+
+// told is what a command line said.
+type told struct {
+	out, err string
+	code     int
+}
+
+// tell runs a command line against a data directory.
+func tell(ctx context.Context, dir string, args ...string) told {
+	var out, errOut bytes.Buffer
+	code := run(ctx, append(args, "--data", dir), strings.NewReader(""), &out, &errOut)
+	return told{out.String(), errOut.String(), code}
+}
+
+// sums writes a suite of n questions about adding, and returns its path.
+func sums(t *testing.T, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range n {
+		_, _ = fmt.Fprintf(&b, `{"id":"sum_%d","question":"add %d and %d","function":{"name":"add","parameters":{"type":"dict","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]}},"ground_truth":[{"add":{"a":[%d],"b":[%d]}}]}`+"\n", i, i, i+1, i, i+1)
+	}
+	path := filepath.Join(t.TempDir(), "sums.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// expect fails unless the command ended with the code and said the words.
+func (got told) expect(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if got.code != code {
+		t.Errorf("exit code %d, want %d\n%s%s", got.code, code, got.out, got.err)
+	}
+	for _, word := range words {
+		if !strings.Contains(got.out+got.err, word) {
+			t.Errorf("it does not say %q:\n%s%s", word, got.out, got.err)
+		}
+	}
+}
+
+func fake(t *testing.T) *scripted {
+	t.Helper()
+	server := newScripted()
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestEvalAsJSON(t *testing.T) {
+	server, dir := fake(t), t.TempDir()
+	got := tell(t.Context(), dir, "eval", "--model", "good", "--ollama", server.URL, "--suite", sums(t, 5), "--trials", "2", "--run", "r", "--json")
+	got.expect(t, exitDone)
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	if len(lines) != 11 {
+		t.Fatalf("%d lines:\n%s", len(lines), got.out)
+	}
+	for _, line := range lines[:10] {
+		var trial eval.Trial
+		if err := json.Unmarshal([]byte(line), &trial); err != nil || !trial.Success || trial.Reward == nil || trial.Run != "r" || trial.Env != "sums" || trial.Level != "sum" {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	var last struct {
+		Summary eval.Summary `json:"summary"`
+	}
+	if err := json.Unmarshal([]byte(lines[10]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if s := last.Summary; s.Run != "r" || s.Model != "good" || s.Tasks != 5 || s.Trials != 10 || s.Scored != 10 || *s.Success != 1 || s.Coverage != 1 || s.Interval[0] >= 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// What is kept can be listed, reported, compared, shown, exported and deleted.
+func TestTheLifeOfARun(t *testing.T) {
+	server, dir, suite := fake(t), t.TempDir(), sums(t, 24)
+	for _, model := range []string{"good", "weak"} {
+		tell(t.Context(), dir, "eval", "--model", model, "--ollama", server.URL, "--suite", suite, "--run", model).expect(t, exitDone, "RESULT", model+" passes", "calls at random", "oracle", "HOW IT WAS RUN")
+	}
+	server.Close()
+	tell(t.Context(), dir, "runs").expect(t, exitDone, "good", "weak", "24/24")
+	tell(t.Context(), dir, "compare", "weak", "good").expect(t, exitDone, "good is better: good passes 100.0 %")
+	comparison := tell(t.Context(), dir, "compare", "weak", "good", "--json")
+	comparison.expect(t, exitDone, `"significant":true`, `"better":"good"`, `"test":"mcnemar"`)
+	tell(t.Context(), dir, "compare", "good", "good").expect(t, exitDone, "No difference")
+	tell(t.Context(), dir, "show", "weak", "sums/sum_3").expect(t, exitDone, "user: add 3 and 4", "trial 0", "call add")
+	page := filepath.Join(dir, "page.html")
+	for format, mark := range map[string]string{"md": "# weak", "html": "<svg", "json": `"summary"`, "junit": "<testsuites", "text": "RESULT"} {
+		tell(t.Context(), dir, "report", "weak", "--format", format, "-o", page).expect(t, exitDone)
+		if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), mark) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(tell(t.Context(), dir, "report", "weak", "--format", "csv").out)).ReadAll()
+	if err != nil || len(rows) != 25 {
+		t.Errorf("%d rows of CSV, %v", len(rows), err)
+	}
+	if lines := strings.Count(tell(t.Context(), dir, "runs", "export", "weak", "-").out, "\n"); lines != 25 {
+		t.Errorf("%d lines of export", lines)
+	}
+	tell(t.Context(), dir, "runs", "delete", "weak").expect(t, exitDone)
+	tell(t.Context(), dir, "report", "weak").expect(t, exitUsage, `no run "weak"`, `such as "good"`)
+}
+
+func TestFailUnder(t *testing.T) {
+	server, dir, suite := fake(t), t.TempDir(), sums(t, 6)
+	play := func(model, least string) told {
+		return tell(t.Context(), dir, "eval", "--model", model, "--ollama", server.URL, "--suite", suite, "--fail-under", least, "--run", model+least)
+	}
+	play("good", "0.9").expect(t, exitDone)
+	play("weak", "0.9").expect(t, exitThreshold, "is below 0.9")
+	play("weak", "0").expect(t, exitDone)
+	play("good", "90").expect(t, exitUsage, "between 0 and 1")
+}
+
+func TestEvalRefuses(t *testing.T) {
+	server, dir, suite := fake(t), t.TempDir(), sums(t, 2)
+	broken := filepath.Join(dir, "broken.jsonl")
+	text, err := os.ReadFile(suite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(broken, append(text, "{\n"+string(text)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tell(t.Context(), dir, "eval", "--model", "good", "--ollama", server.URL, "--suite", suite, "--run", "old").expect(t, exitDone)
+	tests := []struct {
+		name string
+		code int
+		want string
+		args []string
+	}{
+		{"no model", exitUsage, "no model is named", []string{"--ollama", server.URL}},
+		{"an unknown model", exitOutside, "good:latest", []string{"--model", "nosuch", "--ollama", server.URL}},
+		{"a model without tools", exitUsage, "--route raw", []string{"--model", "plain", "--ollama", server.URL}},
+		{"nobody listens", exitOutside, "ollama serve", []string{"--model", "good", "--ollama", "http://127.0.0.1:1"}},
+		{"https in place of http", exitOutside, "http:// in place of https://", []string{"--model", "good", "--ollama", strings.Replace(server.URL, "http:", "https:", 1)}},
+		{"no address", exitUsage, "no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
+		{"a server twice", exitUsage, "stands twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
+		{"two kinds of server", exitUsage, "one or the other", []string{"--model", "good", "--ollama", server.URL, "--openai", server.URL}},
+		{"an unknown route", exitUsage, "chat, raw or both", []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
+		{"an unknown environment", exitUsage, "arithmetic", []string{"--model", "good", "--ollama", server.URL, "--env", "chess"}},
+		{"an unknown level", exitUsage, "restraint", []string{"--model", "good", "--ollama", server.URL, "--level", "17"}},
+		{"no suite", exitUsage, "no such file", []string{"--model", "good", "--ollama", server.URL, "--suite", "nosuch.jsonl"}},
+		{"a broken suite", exitUsage, "line 3", []string{"--model", "good", "--ollama", server.URL, "--suite", broken}},
+		{"a name that is taken", exitUsage, "--resume", []string{"--model", "good", "--ollama", server.URL, "--suite", suite, "--run", "old"}},
+		{"going on with other settings", exitUsage, "began with 1, not 3", []string{"--resume", "--run", "old", "--trials", "3"}},
+		{"going on with nothing", exitUsage, `no run "none"`, []string{"--resume", "--run", "none"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := tell(t.Context(), dir, append([]string{"eval"}, test.args...)...)
+			got.expect(t, test.code, test.want)
+			if strings.Count(got.err, "\n") != 1 {
+				t.Errorf("the error is not one line: %q", got.err)
+			}
+		})
+	}
+}
+
+func TestEvalStopsAndGoesOn(t *testing.T) {
+	server, dir, suite := fake(t), t.TempDir(), sums(t, 8)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // as early as can be: the servers can't even be asked
+	tell(ctx, dir, "eval", "--model", "weak", "--ollama", server.URL, "--suite", suite, "--run", "r").expect(t, exitOutside)
+	got := tell(t.Context(), dir, "eval", "--resume", "--model", "weak", "--ollama", server.URL, "--suite", suite, "--run", "r", "--json")
+	got.expect(t, exitDone, `"trials":8`)
+	asked := server.asked.Load()
+	tell(t.Context(), dir, "eval", "--resume", "--run", "r").expect(t, exitDone, "weak passes")
+	if server.asked.Load() != asked {
+		t.Error("a run that is whole asked the model again")
+	}
+	server.digest.Store("ee11bb22cc33dd44")
+	tell(t.Context(), dir, "eval", "--resume", "--run", "r").expect(t, exitUsage, "has changed since the run r began")
+}
+
+// A server that is down for good costs one failure a trial, and the run can be
+// gone on with when it is back.
+func TestAServerThatIsDown(t *testing.T) {
+	server, dir := fake(t), t.TempDir()
+	got := tell(t.Context(), dir, "eval", "--model", "down", "--ollama", server.URL, "--suite", sums(t, 2), "--run", "r")
+	got.expect(t, exitOutside, "answered none of the 2 trials", "toolgym eval --resume --run r", "is not given: only 0 of 2")
+	tell(t.Context(), dir, "runs").expect(t, exitDone, "0/2")
+}
+
+func TestDryRun(t *testing.T) {
+	server, dir := fake(t), t.TempDir()
+	got := tell(t.Context(), dir, "eval", "--dry-run", "--model", "good", "--ollama", server.URL, "-n", "2", "--level", "0", "--env", "arithmetic")
+	got.expect(t, exitDone, "2 tasks, each solved by its reference", "hides", "additionalProperties", "the template of good:latest", "<user>")
+	if server.asked.Load() != 0 {
+		t.Error("a dry run asked the model")
+	}
+	broken := filepath.Join(dir, "broken.jsonl")
+	if err := os.WriteFile(broken, []byte("{\n[]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tell(t.Context(), dir, "eval", "--dry-run", "--suite", broken).expect(t, exitUsage, "line 1", "line 2", "2 lines can not be used")
+}
+
+func TestModels(t *testing.T) {
+	server := fake(t)
+	tell(t.Context(), t.TempDir(), "models", "--ollama", server.URL).expect(t, exitDone, "good:latest", "2048", "hermes", "yes", "1.2 MB")
+	var listed struct {
+		Models []struct {
+			Name   string `json:"name"`
+			Tools  bool   `json:"tools"`
+			Family string `json:"family_hint"`
+		} `json:"models"`
+	}
+	got := tell(t.Context(), t.TempDir(), "models", "--ollama", server.URL, "--json")
+	if err := json.Unmarshal([]byte(got.out), &listed); err != nil {
+		t.Fatal(err)
+	}
+	if len(listed.Models) != 4 || !listed.Models[0].Tools || listed.Models[3].Tools || listed.Models[0].Family != "hermes" {
+		t.Errorf("%+v", listed)
+	}
+	tell(t.Context(), t.TempDir(), "models", "--ollama", "http://127.0.0.1:1").expect(t, exitOutside, "ollama serve")
+}
+
+func TestADatabaseThatCanNotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "toolgym.db"), slices.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tell(t.Context(), dir, "runs").expect(t, exitOutside, "damaged", "another --data folder")
+}
