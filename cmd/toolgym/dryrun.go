@@ -30,7 +30,7 @@ func (c evalCommand) dryRun(ctx context.Context, world *console, request evaluat
 	if err := world.printf("%d tasks, each solved by its reference: %d trials of %s\n", len(items), len(items)*request.Trials, known(request.Model)); err != nil {
 		return err
 	}
-	template, from := c.template(ctx, world, request)
+	template, from := c.template(ctx, request)
 	var seen []string
 	for _, item := range items {
 		level := item.Task.Env + "/" + item.Task.Level
@@ -97,7 +97,7 @@ func replay(ctx context.Context, world *console, items []eval.Item) error {
 
 // template asks the server for the model's template; without an answer the
 // prompt is shown in our own.
-func (c evalCommand) template(ctx context.Context, world *console, request evaluation.Request) (template, from string) {
+func (c evalCommand) template(ctx context.Context, request evaluation.Request) (template, from string) {
 	if request.Model == "" || len(request.Ollama) == 0 {
 		return "", "toolgym's own template, since no model of an Ollama server is named"
 	}

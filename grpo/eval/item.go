@@ -22,7 +22,7 @@ type Item struct {
 	spec tools.Spec // of the environment
 }
 
-// Item is the task of an environment.
+// EnvItem is the task of an environment as an item.
 func EnvItem(spec tools.Spec, task tools.Task) Item {
 	return Item{Task: task, Tools: spec.Tools(task.Rules, task.Level), spec: spec}
 }

@@ -55,20 +55,20 @@ func (s *scripted) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	script := request.Messages[0].Content
 	times := s.times(script)
-	answer := func(message string, prompt, output int, reason string) {
-		_, _ = fmt.Fprintf(w, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":%s,"done":true,"done_reason":%q,"prompt_eval_count":%d,"eval_count":%d}`, message, reason, prompt, output)
+	answer := func(message string, prompt int, reason string) {
+		_, _ = fmt.Fprintf(w, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":%s,"done":true,"done_reason":%q,"prompt_eval_count":%d,"eval_count":20}`, message, reason, prompt)
 	}
-	call := func(a, b int) string {
-		return fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"function":{"name":"add","arguments":{"a":%d,"b":%d}}}]}`, a, b)
+	call := func(b int) string {
+		return fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"function":{"name":"add","arguments":{"a":1,"b":%d}}}]}`, b)
 	}
 	switch script {
 	case "right":
-		answer(call(1, 2), 60, 20, "stop")
+		answer(call(2), 60, "stop")
 	case "wrong":
-		answer(call(1, 3), 60, 20, "stop")
+		answer(call(3), 60, "stop")
 	case "stumbles twice":
 		if times > 2 {
-			answer(call(1, 2), 60, 20, "stop")
+			answer(call(2), 60, "stop")
 			return
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -82,16 +82,16 @@ func (s *scripted) chat(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = fmt.Fprint(w, `{"error":"error parsing tool call: raw='{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": }}', err=invalid character '}' looking for beginning of value"}`)
 	case "loses the output":
-		answer(`{"role":"assistant","content":""}`, 60, 20, "stop")
+		answer(`{"role":"assistant","content":""}`, 60, "stop")
 	case "cuts the stream":
 		w.Header().Set("Content-Length", "500")
 		_, _ = fmt.Fprint(w, `{"model":"m","message":{"role":"assistant","content":"I`)
 	case "ends before it is done":
 		_, _ = fmt.Fprint(w, `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"I"},"done":false}`)
 	case "truncates the prompt":
-		answer(call(1, 2), numCtx, 20, "stop")
+		answer(call(2), numCtx, "stop")
 	case "reaches num_predict":
-		answer(`{"role":"assistant","content":"I think that one and two"}`, 60, 20, "length")
+		answer(`{"role":"assistant","content":"I think that one and two"}`, 60, "length")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/ollama/ollama/api"
 
@@ -70,7 +71,7 @@ func messages(task tools.Task) ([]json.RawMessage, error) {
 }
 
 func (r *chatRoute) ask(ctx context.Context, conversation []json.RawMessage) (reply, error) {
-	r.request.Messages = append(r.prompt[:len(r.prompt):len(r.prompt)], conversation...)
+	r.request.Messages = slices.Concat(r.prompt, conversation)
 	got, err := r.chat.post(ctx, "/api/chat", r.request, "")
 	if err != nil || got.Error != "" {
 		return got, err

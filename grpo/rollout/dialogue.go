@@ -149,11 +149,11 @@ func say(ctx context.Context, caller tools.Caller, text string) error {
 // counted is an assistant's message with the number of tokens that the server
 // generated for it: grading needs it to tell a lost reply from an empty one.
 func counted(message json.RawMessage, tokens int) json.RawMessage {
-	open := bytes.IndexByte(message, '{')
-	if open < 0 {
+	_, rest, ok := bytes.Cut(message, []byte("{"))
+	if !ok {
 		return message
 	}
-	rest := bytes.TrimSpace(message[open+1:])
+	rest = bytes.TrimSpace(rest)
 	comma := ","
 	if len(rest) > 0 && rest[0] == '}' {
 		comma = ""

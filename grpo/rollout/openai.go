@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"toolgym/grpo/parse"
@@ -89,7 +90,7 @@ func (o OpenAI) route(task tools.Task, set tools.Set, seed int) (*openAIRoute, e
 }
 
 func (r *openAIRoute) ask(ctx context.Context, conversation []json.RawMessage) (reply, error) {
-	r.request.Messages = r.prompt[:len(r.prompt):len(r.prompt)]
+	r.request.Messages = slices.Clip(r.prompt)
 	for _, message := range conversation {
 		r.request.Messages = append(r.request.Messages, uncounted(message))
 	}

@@ -97,8 +97,7 @@ func (r Room) items(run eval.Run) ([]eval.Item, error) {
 // fair.
 func (r Room) references(ctx context.Context, run eval.Run) ([][]eval.Trial, error) {
 	items, err := r.items(run)
-	var changed *tools.Error
-	if errors.As(err, &changed) {
+	if _, changed := errors.AsType[*tools.Error](err); changed {
 		return nil, nil
 	}
 	if err != nil {

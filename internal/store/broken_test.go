@@ -65,10 +65,10 @@ func TestOpenSaysWhatIsWrongWithTheFile(t *testing.T) {
 			write(t, path, append(text[:100], bytes.Repeat([]byte{0xff}, len(text)-100)...))
 			return path
 		}},
-		{"a folder in its place", tools.Unavailable, "can not be opened", func(t *testing.T, path string) string {
+		{"a folder in its place", tools.Unavailable, "can not be opened", func(_ *testing.T, path string) string {
 			return filepath.Dir(path)
 		}},
-		{"a file where its folder should be", tools.Unavailable, "not a directory", func(t *testing.T, path string) string {
+		{"a file where its folder should be", tools.Unavailable, "not a directory", func(_ *testing.T, path string) string {
 			return filepath.Join(path, "toolgym.db")
 		}},
 	}
@@ -79,7 +79,7 @@ func TestOpenSaysWhatIsWrongWithTheFile(t *testing.T) {
 			if err == nil {
 				_ = s.Close()
 			}
-			e := refused(t, err, test.code)
+			e := mistake(t, err, test.code)
 			if !strings.Contains(e.Message, test.message) || e.Where == "" || e.Want == "" {
 				t.Errorf("got %q at %q, want %q", e.Message, e.Where, e.Want)
 			}
@@ -112,7 +112,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 	large := record("one", 0, 1, "")
 	large.Transcript = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
-	e := refused(t, s.Keep(t.Context(), large), tools.Exhausted)
+	e := mistake(t, s.Keep(t.Context(), large), tools.Exhausted)
 	if !strings.Contains(e.Message, "full") {
 		t.Errorf("got %v", e)
 	}
@@ -128,7 +128,7 @@ func TestALockedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := sqlOn(t, path, `BEGIN IMMEDIATE`)
-	e := refused(t, s.Keep(t.Context(), record("one", 0, 1, "")), tools.Unavailable)
+	e := mistake(t, s.Keep(t.Context(), record("one", 0, 1, "")), tools.Unavailable)
 	if !strings.Contains(e.Message, "another process") {
 		t.Errorf("got %v", e)
 	}

@@ -17,8 +17,7 @@ func unavailable(where, message, want string) error {
 // explain turns what SQLite says about the file into words that tell what to
 // do. Other errors stay as they are.
 func (s *Store) explain(err error) error {
-	var own *tools.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*tools.Error](err); ok {
 		located := *own
 		if located.Where == "" {
 			located.Where = s.path

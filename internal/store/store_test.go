@@ -90,7 +90,15 @@ func written(t *testing.T, v any) string {
 }
 
 // refused fails unless err is a caller's mistake of that code.
-func refused(t *testing.T, err error, code string) *tools.Error {
+func refused(t *testing.T, err error, code string) {
+	t.Helper()
+	if e := mistake(t, err, code); e.Message == "" {
+		t.Errorf("it has no message: %v", e)
+	}
+}
+
+// mistake is err as a caller's mistake of that code.
+func mistake(t *testing.T, err error, code string) *tools.Error {
 	t.Helper()
 	var e *tools.Error
 	if !errors.As(err, &e) || e.Code != code {

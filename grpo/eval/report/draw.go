@@ -107,8 +107,8 @@ func render(p *plot.Plot, width, height vg.Length) (string, error) {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("writing a figure: %w", err)
 	}
-	text := b.String()
-	text = text[strings.Index(text, "<svg"):]
+	_, text, _ := strings.Cut(b.String(), "<svg") // before it stand the XML declarations of a file
+	text = "<svg" + text
 	text = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`).ReplaceAllString(text, `<svg role="img"`)
 	text = regexp.MustCompile(`font-family:[^;"]*`).ReplaceAllString(text, "font-family:'Liberation Sans',Arial,Helvetica,sans-serif")
 	return strings.ReplaceAll(text, "#000000", "currentColor"), nil

@@ -17,27 +17,27 @@ import (
 // longestLine bounds a line of a file, in bytes.
 const longestLine = 4 << 20
 
-// A Problem is a line that can not be used.
-type Problem struct {
+// A LineError is a line that can not be used.
+type LineError struct {
 	Line int   `json:"line"` // from 1
 	Err  error `json:"-"`
 }
 
 // Error says where and what.
-func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Err) }
+func (p LineError) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Err) }
 
 // Unwrap is the mistake itself.
-func (p Problem) Unwrap() error { return p.Err }
+func (p LineError) Unwrap() error { return p.Err }
 
 // Read reads the questions of a file. The name is the environment of its tasks
 // in ids and reports. Lines that can not be used are listed and left out; the
 // error is the reader's.
-func Read(r io.Reader, name string) ([]eval.Item, []Problem, error) {
+func Read(r io.Reader, name string) ([]eval.Item, []LineError, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)
 	var (
 		items    []eval.Item
-		problems []Problem
+		problems []LineError
 		seen     = map[string]int{}
 		n        int
 	)
@@ -52,14 +52,14 @@ func Read(r io.Reader, name string) ([]eval.Item, []Problem, error) {
 			err = refuse("/id", "each id once", "the id of line %d stands here again", seen[item.Task.ID])
 		}
 		if err != nil {
-			problems = append(problems, Problem{n, err})
+			problems = append(problems, LineError{n, err})
 			continue
 		}
 		seen[item.Task.ID] = n
 		items = append(items, item)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return items, append(problems, Problem{n + 1, refuse("", fmt.Sprintf("at most %d bytes", longestLine), "the line is too long; the rest of the file was not read")}), nil
+		return items, append(problems, LineError{n + 1, refuse("", fmt.Sprintf("at most %d bytes", longestLine), "the line is too long; the rest of the file was not read")}), nil
 	}
 	if err := lines.Err(); err != nil {
 		return items, problems, fmt.Errorf("reading %s: %w", name, err)
@@ -133,8 +133,7 @@ func refuse(where, want, format string, args ...any) error {
 
 // asMistake keeps a caller's mistake as it is and makes one of a decoder's.
 func asMistake(err error) error {
-	var e *tools.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return e
 	}
 	return refuse("", "a JSON object with id, question, function and ground_truth", "%v", err)

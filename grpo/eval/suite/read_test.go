@@ -30,7 +30,7 @@ func scorer(t testing.TB) *grpo.Scorer {
 	return s
 }
 
-func read(t *testing.T, lines ...string) ([]eval.Item, []suite.Problem) {
+func read(t *testing.T, lines ...string) ([]eval.Item, []suite.LineError) {
 	t.Helper()
 	items, problems, err := suite.Read(strings.NewReader(strings.Join(lines, "\n")), "mine")
 	if err != nil {
