@@ -10,10 +10,13 @@
 // # What is kept
 //
 //   - runs: one row a run, with its plan as JSON;
+//
 //   - tasks: prompt, tools and what is expected of each task, once for each
 //     (name, hash), shared by the runs; run_tasks lists those of a run in order;
+//
 //   - trials: what the model said, as it came, with the options, the model's
 //     digest, the server's version, times and token counts;
+//
 //   - verdicts: what a trial was judged to be. Judging again adds a row; the
 //     newest counts.
 //
