@@ -48,7 +48,8 @@ func carryParameters(schema any) (ollama.ToolFunctionParameters, error) {
 	if err := json.Unmarshal(text, &top); err != nil {
 		return none, fmt.Errorf("it is no object of keywords: %w", err)
 	}
-	c := carrier{top: text, depth: maxCarryDepth}
+	left := maxCarried
+	c := carrier{top: text, depth: maxCarryDepth, left: &left}
 	if top.Ref != "" {
 		if top, err = c.follow(top.Ref); err != nil {
 			return none, err
@@ -70,8 +71,12 @@ func carryParameters(schema any) (ollama.ToolFunctionParameters, error) {
 	return ollama.ToolFunctionParameters{Type: "object", Required: top.Required, Properties: properties}, nil
 }
 
-// maxCarryDepth bounds nesting, and so ends a $ref that leads to itself.
-const maxCarryDepth = 16
+// The bounds of one tool's schema, in schemas within it. The depth ends a $ref
+// that leads to itself, the number one that doubles what it leads to.
+const (
+	maxCarryDepth = 16
+	maxCarried    = 2000
+)
 
 // node is what of a schema has a place in Ollama's form, and what would lose
 // its shape there.
@@ -93,6 +98,7 @@ type node struct {
 type carrier struct {
 	top   json.RawMessage
 	depth int
+	left  *int
 }
 
 // properties converts those of an object in their order; nil if it has none.
@@ -115,6 +121,9 @@ func (c carrier) property(text json.RawMessage, at string) (ollama.ToolProperty,
 	var none ollama.ToolProperty
 	if c.depth--; c.depth < 0 {
 		return none, fmt.Errorf("%s: more than %d schemas within each other, or a $ref to itself", at, maxCarryDepth)
+	}
+	if *c.left--; *c.left < 0 {
+		return none, fmt.Errorf("%s: more than %d schemas, with what $ref leads to written out", at, maxCarried)
 	}
 	var n node
 	if err := json.Unmarshal(text, &n); err != nil {

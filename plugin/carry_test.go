@@ -65,6 +65,7 @@ func TestCarryToolsRefuses(t *testing.T) {
 		{"a reference to nothing", `{"properties":{"x":{"$ref":"#/$defs/y"}}}`, "points to nothing"},
 		{"a reference to itself", `{"properties":{"x":{"$ref":"#/properties/x"}}}`, "leads to itself"},
 		{"a tree", `{"properties":{"x":{"$ref":"#/$defs/t"}},"$defs":{"t":{"properties":{"left":{"$ref":"#/$defs/t"}}}}}`, "a $ref to itself"},
+		{"a hydra", `{"properties":{"x":{"anyOf":[{"$ref":"#/$defs/h0"},{"$ref":"#/$defs/h0"},{"$ref":"#/$defs/h0"}]}},"$defs":{"h0":{"items":` + hydra(7) + `}}}`, "more than 2000 schemas"},
 		{"a property twice", `{"properties":{"x":{},"x":{}}}`, "stands twice"},
 	}
 	for _, test := range tests {
@@ -75,6 +76,15 @@ func TestCarryToolsRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hydra is a schema of three to the given power.
+func hydra(heads int) string {
+	if heads == 0 {
+		return `{}`
+	}
+	h := hydra(heads - 1)
+	return `{"anyOf":[` + h + `,` + h + `,` + h + `]}`
 }
 
 func declared(schema string) []llms.Tool {

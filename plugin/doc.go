@@ -28,6 +28,32 @@
 // callbacks fire; options that nobody set are not sent; an answer that breaks
 // off is an error.
 //
+// # Recording, grading, evaluating
+//
+// A [Recorder] is a callbacks handler. It hears a run, ours or that of an agent
+// of langchaingo, and gives its trajectory, a group for [grpo.Scorer.Score], a
+// line for "toolgym score" and a training [Sample]:
+//
+//	recorder := &plugin.Recorder{Task: task}
+//	agent, err := plugin.NewAgent(plugin.AgentConfig{Model: model, Callbacks: recorder})
+//	trajectory, err := tools.Rollout(ctx, env, task, agent)
+//	line, err := recorder.Line("g1")
+//
+// [Evaluate] plays many tasks and sums them up as package eval does; a [Driver]
+// puts an agent into an eval.Runner, beside models. [NewPolicyModel] makes a
+// trained policy of package policy into a model, so that an agent can be tested
+// without any language model.
+//
+// # What a step carries
+//
+// An executor of langchaingo keeps a list of steps, one a call, and nothing else.
+// So an Agent writes the whole turn, as JSON, into the Log of each of its
+// actions: which calls belong together, what was said beside them, what they
+// cost, when the run began. Do not change the Log of a step that you store.
+// A call that can not be made (an unknown tool, text that can not be read) bears
+// the name of its tool with " (no call)" behind it there, since an executor
+// would fold its case and might find a tool.
+//
 // # Errors
 //
 // The agent's mistake is an observation {"error": message}. A mistake in a

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"flag"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -11,8 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
 
+	"toolgym/api"
+	"toolgym/api/client"
 	"toolgym/internal/ollamatest"
 	"toolgym/plugin"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 var update = flag.Bool("update", false, "write the golden output")
@@ -51,9 +57,31 @@ func TestWithOllama(t *testing.T) {
 	golden(t, "ollama", out.String())
 }
 
+// TestOverREST lets the same agent play against a server, as the manual says.
+func TestOverREST(t *testing.T) {
+	server, err := api.New(api.Config{Specs: tools.Specs{arithmetic.Spec()}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening := httptest.NewServer(server)
+	t.Cleanup(listening.Close)
+	c, err := client.New(client.Config{URL: listening.URL, HTTP: listening.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := plugin.NewAgent(plugin.AgentConfig{Model: &scripted{answer: `{"value":37}`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	played, err := c.Play(t.Context(), "arithmetic/1/7", agent)
+	if err != nil || !played.Success || len(played.Steps) != 1 {
+		t.Errorf("%d steps, success %v, %v", len(played.Steps), played.Success, err)
+	}
+}
+
 func TestOffline(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), &out, plugin.AgentConfig{Model: &scripted{}}); err != nil {
+	if err := run(t.Context(), &out, plugin.AgentConfig{Model: &scripted{answer: `{"value":42}`}}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "offline", out.String())
@@ -61,7 +89,10 @@ func TestOffline(t *testing.T) {
 
 // scripted is a model that guesses an answer, whatever it is asked, then says
 // that it is done.
-type scripted struct{ asked int }
+type scripted struct {
+	asked  int
+	answer string
+}
 
 func (s *scripted) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
 	return llms.GenerateFromSinglePrompt(ctx, s, prompt, options...)
@@ -70,7 +101,7 @@ func (s *scripted) Call(ctx context.Context, prompt string, options ...llms.Call
 func (s *scripted) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {
 	choice := &llms.ContentChoice{Content: "That was it."}
 	if s.asked++; s.asked < 3 {
-		call := &llms.FunctionCall{Name: "answer", Arguments: `{"value":42}`}
+		call := &llms.FunctionCall{Name: "answer", Arguments: s.answer}
 		choice = &llms.ContentChoice{ToolCalls: []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: call}}}
 	}
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
