@@ -9,11 +9,10 @@ import (
 // collect gathers the attempts, the defects and the tier of all turns.
 func (s *Score) collect(turns []turn) {
 	n := 0
-	for _, t := range turns {
-		n += len(t.reading.Attempts)
+	for i := range turns {
+		n += len(turns[i].reading.Attempts)
 	}
-	s.Calls = make([]Call, 0, n)
-	s.Tier = parse.Answer
+	s.Calls = slices.Grow(s.Calls[:0], n)
 	for i := range turns {
 		r := &turns[i].reading
 		for _, attempt := range r.Attempts {
@@ -24,9 +23,6 @@ func (s *Score) collect(turns []turn) {
 		}
 	}
 	s.Tier = tierOf(turns)
-	if s.Defects == nil {
-		s.Defects = []parse.Defect{}
-	}
 }
 
 // note adds a defect that is not there yet.

@@ -55,9 +55,10 @@ type moments struct {
 
 func (m *moments) add(x float64) {
 	m.n++
-	d := x - m.mean
-	m.mean += d / float64(m.n)
-	m.m += d * (x - m.mean)
+	if d := x - m.mean; d != 0 {
+		m.mean += d / float64(m.n)
+		m.m += d * (x - m.mean)
+	}
 }
 
 func (m *moments) meanOrNil() *float64 { return ratio(m.mean, m.n > 0) }

@@ -106,9 +106,10 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 	for i := range groups {
 		g, k := &groups[i], len(p.clauses)
 		scored[i] = GroupScore{ID: g.ID, Completions: make([]Score, len(g.Completions))}
-		room := make(Criteria, len(g.Completions)*k)
+		room, calls := make(Criteria, len(g.Completions)*k), make([]Call, len(g.Completions))
 		for j := range g.Completions {
 			scored[i].Completions[j].Criteria = room[j*k : (j+1)*k : (j+1)*k]
+			scored[i].Completions[j].Calls = calls[j : j : j+1] // most make one
 			jobs = append(jobs, job{i, j})
 		}
 	}

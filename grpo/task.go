@@ -60,16 +60,20 @@ func (t *task) needed() int {
 	return max(1, t.task.Optimal)
 }
 
-// judge scores one completion by a rubric into s, whose Criteria may hold the
-// room for them. The error is the caller's (input that is no completion) or the
+// judge scores one completion by a rubric into s, whose Criteria and Calls
+// may hold room for them. The error is the caller's (input that is no completion) or the
 // context's; whatever else fails is the score's Failure.
 func (t *task) judge(ctx context.Context, c *Completion, clauses []clause, s *Score) error {
 	s.Failure, s.Tier, s.values.tokens = c.Failure, parse.Answer, -1
-	s.Calls, s.Defects = []Call{}, []parse.Defect{}
-	var turns []turn
+	s.Defects = []parse.Defect{}
+	if s.Calls == nil {
+		s.Calls = []Call{}
+	}
+	var one [1]turn // most completions are one text
+	turns := one[:0]
 	if c.Text != nil || c.Messages != nil {
 		var err error
-		if turns, err = t.grade(ctx, s, c); err != nil {
+		if turns, err = t.grade(ctx, s, c, turns); err != nil {
 			return err
 		}
 	}
@@ -79,8 +83,8 @@ func (t *task) judge(ctx context.Context, c *Completion, clauses []clause, s *Sc
 
 // grade reads a completion, and finds out everything about it that needs no
 // rubric.
-func (t *task) grade(ctx context.Context, s *Score, c *Completion) ([]turn, error) {
-	turns, tokens, err := t.turns(c)
+func (t *task) grade(ctx context.Context, s *Score, c *Completion, turns []turn) ([]turn, error) {
+	turns, tokens, err := t.turns(c, turns)
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,12 @@ type given struct {
 	content string
 }
 
-// turns reads a completion. tokens is the number of tokens that the messages
+// turns reads a completion and appends its turns to turns. tokens is the number of tokens that the messages
 // say were generated, −1 where they do not all say it.
-func (t *task) turns(c *Completion) (turns []turn, tokens int, err error) {
+func (t *task) turns(c *Completion, turns []turn) (_ []turn, tokens int, err error) {
 	if c.Text != nil {
 		reading, err := t.reader.Read(parse.Input{Text: c.Text, Family: c.Family, FinishReason: c.FinishReason})
-		return []turn{{reading: reading, text: *c.Text}}, -1, err
+		return append(turns, turn{reading: reading, text: *c.Text}), -1, err
 	}
 	last := -1
 	messages := make([]message, len(c.Messages))

@@ -36,7 +36,10 @@ func exactNumber(t reflect.Type) *reflector.Schema {
 }
 
 // A schema is compiled once and shared by every copy of its tool.
-type schema struct{ compiled *jsonschema.Schema }
+type schema struct {
+	compiled *jsonschema.Schema
+	flat     *flat // nil where the schema is not flat
+}
 
 const schemaURL = "urn:toolgym:parameters"
 
@@ -69,5 +72,5 @@ func compile(text json.RawMessage) (*schema, error) {
 	if compiled.Types != nil && !compiled.Types.IsEmpty() && !strings.Contains(compiled.Types.String(), "object") {
 		return nil, refused(errors.New("arguments are an object, the schema admits " + compiled.Types.String()))
 	}
-	return &schema{compiled}, nil
+	return &schema{compiled, newFlat(doc)}, nil
 }

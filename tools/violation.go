@@ -26,6 +26,9 @@ const largestNumber = 1000
 
 // violations checks a decoded value; the order is by pointer, then keyword.
 func (s *schema) violations(value any) []Violation {
+	if s.flat != nil && s.flat.accepts(value) {
+		return nil
+	}
 	if !allHoldable(value) {
 		v, _ := outsized(value, "")
 		return []Violation{v}

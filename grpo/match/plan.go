@@ -48,17 +48,13 @@ func (p *Plan) Calls(made []Made) Report {
 		return Report{Credit: 1}
 	}
 	compared := made[:min(len(made), maxMade)]
-	pairs, aligned := p.alongside(compared)
-	if !aligned {
-		pairs = p.pair(compared)
-	}
-	r := Report{Pairs: pairs}
-	for i, j := range pairs {
+	r := Report{Pairs: p.pair(compared)}
+	for i, j := range r.Pairs {
 		if j < 0 {
 			r.Missing = append(r.Missing, i)
 		}
 	}
-	extra := len(made) - len(pairs) + len(r.Missing)
+	extra := len(made) - len(r.Pairs) + len(r.Missing)
 	if extra > 0 {
 		r.Extra = p.leftovers(made, compared, r)
 	}
@@ -80,6 +76,28 @@ func (p *Plan) credit(missing, extra int) float64 {
 	return 0
 }
 
+// pair finds the pairs of as many expected calls as possible. The two plain
+// cases come first and need no assignment: each call stands where it is
+// expected, and one call that is not the one expected.
+func (p *Plan) pair(made []Made) []int {
+	if pairs, ok := p.alongside(made); ok {
+		return pairs
+	}
+	if len(made) == 1 && len(p.calls) == 1 {
+		return []int{-1}
+	}
+	fits := table(len(p.calls), len(made), func(i, j int) int {
+		if p.calls[i].fits(&made[j]) {
+			return 1
+		}
+		return 0
+	})
+	if p.order {
+		return inOrder(fits, len(made))
+	}
+	return assign(fits, len(made))
+}
+
 // alongside tries the plain case, in which each call made stands where it is
 // expected; it needs no assignment.
 func (p *Plan) alongside(made []Made) (pairs []int, aligned bool) {
@@ -98,20 +116,6 @@ func (p *Plan) alongside(made []Made) (pairs []int, aligned bool) {
 	return pairs, true
 }
 
-// pair finds the pairs of as many expected calls as possible.
-func (p *Plan) pair(made []Made) []int {
-	fits := table(len(p.calls), len(made), func(i, j int) int {
-		if p.calls[i].fits(&made[j]) {
-			return 1
-		}
-		return 0
-	})
-	if p.order {
-		return inOrder(fits, len(made))
-	}
-	return assign(fits, len(made))
-}
-
 // leftovers describes the calls that stand for no expected one. The nearest
 // missing call is found by assignment as well, so that two leftovers are never
 // told to be the same one.
@@ -122,9 +126,7 @@ func (p *Plan) leftovers(made, compared []Made, r Report) []Leftover {
 			left = append(left, j)
 		}
 	}
-	near := assign(table(len(r.Missing), len(left), func(i, j int) int {
-		return p.calls[r.Missing[i]].likeness(&compared[left[j]])
-	}), len(left))
+	near := p.nearest(r.Missing, left, compared)
 	out := make([]Leftover, 0, len(left)+len(made)-len(compared))
 	for k, j := range left {
 		l := Leftover{Made: j, Repeats: repeats(compared, j), Instead: -1}
@@ -138,6 +140,17 @@ func (p *Plan) leftovers(made, compared []Made, r Report) []Leftover {
 		out = append(out, Leftover{Made: j, Repeats: -1, Instead: -1})
 	}
 	return out
+}
+
+// nearest pairs the missing expected calls with the calls that are left, by
+// likeness, and returns for each missing one the place in left or −1.
+func (p *Plan) nearest(missing, left []int, made []Made) []int {
+	if len(missing) == 1 && len(left) == 1 && p.calls[missing[0]].name == made[left[0]].Name {
+		return []int{0}
+	}
+	return assign(table(len(missing), len(left), func(i, j int) int {
+		return p.calls[missing[i]].likeness(&made[left[j]])
+	}), len(left))
 }
 
 // repeats finds the first earlier call that is equal to call j, or −1.
