@@ -77,7 +77,7 @@ func ratio(x float64, known bool) *float64 {
 // A tally gathers the metrics of groups that come one after another, in memory
 // that does not grow with them.
 type tally struct {
-	clauses  []clause
+	tariff   *tariff
 	reward   moments
 	stds     moments
 	zero     moments
@@ -98,7 +98,7 @@ func newTally(p *plan) (*tally, error) {
 		return nil, at("/loss/", err)
 	}
 	return &tally{
-		clauses: p.clauses, criteria: make([]moments, len(p.clauses)),
+		tariff: p.tariff, criteria: make([]moments, len(p.tariff.clauses)),
 		failures: map[string]int{}, loss: meter, estimate: p.loss.KL,
 	}, nil
 }
@@ -194,9 +194,9 @@ func (t *tally) metrics() (Metrics, error) {
 		MetricCallFrequency:    share(t.calls, t.completions),
 		MetricFailureFrequency: share(t.failed, t.calls),
 	}
-	for k := range t.clauses {
-		m["rewards/"+t.clauses[k].name+"/mean"] = t.criteria[k].meanOrNil()
-		m["rewards/"+t.clauses[k].name+"/std"] = t.criteria[k].stdOrNil()
+	for k := range t.tariff.clauses {
+		m["rewards/"+t.tariff.clauses[k].name+"/mean"] = t.criteria[k].meanOrNil()
+		m["rewards/"+t.tariff.clauses[k].name+"/std"] = t.criteria[k].stdOrNil()
 	}
 	for _, kind := range []string{FailureServing, FailureHarness, FailureInfrastructure} {
 		m["failures/"+kind] = share(t.failures[kind], 1)

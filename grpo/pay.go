@@ -8,25 +8,26 @@ import (
 // pay works out the criteria of a rubric and the reward, their sum. A criterion
 // that can not be worked out, and is paid for, leaves the completion without a
 // reward.
-func (s *Score) pay(clauses []clause, turns []turn) {
-	if s.Criteria == nil {
-		s.Criteria = make(Criteria, len(clauses))
-	}
+func (s *Score) pay(by *tariff, turns []turn) {
+	s.Criteria = append(s.Criteria[:0], by.blank...)
 	if s.Failure != nil {
-		s.unpaid(clauses)
+		s.unpaid()
 		return
 	}
 	var vars *variables
 	total := 0.0
-	for i := range clauses {
-		c := &clauses[i]
+	for i := range by.clauses {
+		c, score := &by.clauses[i], &s.Criteria[i]
 		if c.formula != nil && vars == nil {
 			vars = s.variables(turns)
 		}
-		score := c.score(measure(i), &s.values, vars)
-		s.Criteria[i] = score
-		total += score.Reward
-		if score.Error != "" && c.Weight != 0 {
+		score.Value, score.Error = c.value(measure(i), &s.values, vars)
+		if score.Error == "" {
+			score.pay()
+		}
+		if score.Error == "" {
+			total += score.Reward
+		} else if c.Weight != 0 {
 			s.Failure = &Failure{Kind: FailureHarness, Reason: "criterion " + c.name + ": " + score.Error}
 		}
 	}
@@ -34,42 +35,41 @@ func (s *Score) pay(clauses []clause, turns []turn) {
 		s.Failure = &Failure{Kind: FailureHarness, Reason: "the weights are too large: the reward is not finite"}
 	}
 	if s.Failure == nil {
-		s.Reward, s.Valid = &total, true
+		s.total = total
+		s.Reward, s.Valid = &s.total, true
 	}
 }
 
-// unpaid lists the criteria of a completion that is not scored.
-func (s *Score) unpaid(clauses []clause) {
-	for i := range clauses {
-		s.Criteria[i] = CriterionScore{Name: clauses[i].name, Weight: clauses[i].Weight, Error: "not scored: " + s.Failure.Kind + " failure"}
+// unpaid marks the criteria of a completion that is not scored.
+func (s *Score) unpaid() {
+	for i := range s.Criteria {
+		s.Criteria[i].Error = "not scored: " + s.Failure.Kind + " failure"
 	}
 }
 
-// score works one criterion out; i is its place, which is the measure's for the
-// known ones.
-func (c *clause) score(i measure, v *values, vars *variables) CriterionScore {
-	out := CriterionScore{Name: c.name, Weight: c.Weight}
+// pay fills in the criterion's share of the reward.
+func (c *CriterionScore) pay() {
+	c.Reward = c.Value * c.Weight
+	if math.IsInf(c.Reward, 0) {
+		c.Value, c.Reward = 0, 0
+		c.Error = "the weight is too large: the reward is not finite"
+	}
+}
+
+// value works a criterion out, or says why it can not be. i is its place, which
+// is the measure's for the known ones.
+func (c *clause) value(i measure, v *values, vars *variables) (value float64, unknown string) {
 	switch {
 	case c.formula != nil:
 		value, err := c.formula.value(vars, v)
 		if err != nil {
-			out.Error = err.Error()
-			return out
+			return 0, err.Error()
 		}
-		out.Value = value
+		return value, ""
 	case i == mLength:
-		out.Value, out.Error = c.length(v)
-	default:
-		out.Value = v.value[i]
+		return c.length(v)
 	}
-	out.Reward = out.Value * out.Weight
-	if math.IsInf(out.Reward, 0) {
-		out.Error = "the weight is too large: the reward is not finite"
-	}
-	if out.Error != "" {
-		out.Value, out.Reward = 0, 0
-	}
-	return out
+	return v.value[i], ""
 }
 
 // length is the value of length in the criterion's unit.

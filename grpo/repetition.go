@@ -6,11 +6,11 @@ const maxWords = 1 << 16
 
 // repetition is the share of the 4-grams of a text's words that stood there
 // before: (all − distinct) ÷ all, and 0 for texts of fewer than four words. Words
-// are what blanks part; the first 65,536 are looked at. Grams are compared by a
-// 64-bit hash.
+// are what blanks and control characters part; the first 65,536 are looked at.
+// Grams are compared by a 64-bit hash.
 func repetition(text string) float64 {
 	var last [3]uint64 // the hashes of the three words before
-	var small [256]uint64
+	var small [128]uint64
 	set := gramSet{slots: small[:]}
 	words := 0
 	for at := 0; words < maxWords; words++ {
@@ -20,7 +20,7 @@ func repetition(text string) float64 {
 		}
 		at = next
 		if words >= 3 {
-			set.add(mix(mix(mix(last[0], last[1]), last[2]), word))
+			set.add(((last[0]*mixPrime+last[1])*mixPrime+last[2])*mixPrime + word)
 		}
 		last[0], last[1], last[2] = last[1], last[2], word
 	}
@@ -30,38 +30,33 @@ func repetition(text string) float64 {
 	return float64(set.all-set.distinct) / float64(set.all)
 }
 
-// The parameters of the FNV-1a hash, 64 bit.
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
+// mixPrime is the golden ratio's odd 64-bit multiplier (Knuth, TAOCP 6.4).
+const mixPrime = 0x9e3779b97f4a7c15
 
-// nextWord hashes the next word from at on and returns where it ends, or −1
-// when there is none.
+// nextWord hashes the next word from at on, eight bytes at a time, and returns
+// where it ends, or −1 when there is none.
 func nextWord(text string, at int) (hash uint64, next int) {
-	for at < len(text) && blank(text[at]) {
+	for at < len(text) && text[at] <= ' ' {
 		at++
 	}
 	if at == len(text) {
 		return 0, -1
 	}
-	hash = fnvOffset
-	for at < len(text) && !blank(text[at]) {
-		hash = (hash ^ uint64(text[at])) * fnvPrime
-		at++
+	var block uint64
+	start := at
+	for ; at < len(text) && text[at] > ' '; at++ {
+		if block = block<<8 | uint64(text[at]); (at-start)&7 == 7 {
+			hash = scramble(hash ^ block)
+			block = 0
+		}
 	}
-	return hash, at
+	return scramble(hash ^ block), at
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-// mix joins two hashes so that their order counts (the finalizer of
-// MurmurHash3 on a multiple of the first).
-func mix(a, b uint64) uint64 {
-	h := a*31 + b
-	h ^= h >> 33
-	h *= 0xff51afd7ed558ccd
-	return h ^ h>>33
+// scramble spreads every bit over all (half of MurmurHash3's finalizer).
+func scramble(h uint64) uint64 {
+	h *= mixPrime
+	return h ^ h>>32
 }
 
 // gramSet is a set of hashes by open addressing; slots is a power of two long
@@ -74,7 +69,7 @@ type gramSet struct {
 
 func (s *gramSet) add(gram uint64) {
 	s.all++
-	if s.insert(gram | 1) {
+	if s.insert(scramble(gram) | 1) {
 		s.distinct++
 		if 2*s.distinct > len(s.slots) {
 			s.grow()

@@ -64,9 +64,16 @@ type clause struct {
 	formula *formula // nil for the known criteria
 }
 
-// compile checks the rubric and lists all criteria: the known ones in the order
-// of reports, named or not, then the rubric's own by name.
-func (r Rubric) compile() ([]clause, error) {
+// A tariff is a rubric made ready for use: all criteria, the known ones in the
+// order of reports, named or not, then the rubric's own by name. It is safe for
+// concurrent use.
+type tariff struct {
+	clauses []clause
+	blank   Criteria // with names and weights, and nothing worked out
+}
+
+// compile checks the rubric and makes it ready.
+func (r Rubric) compile() (*tariff, error) {
 	if len(r.Criteria) == 0 || len(r.Criteria) > maxCriteria {
 		return nil, refuse("/criteria", fmt.Sprintf("between 1 and %d criteria", maxCriteria), "%d criteria", len(r.Criteria))
 	}
@@ -84,7 +91,11 @@ func (r Rubric) compile() ([]clause, error) {
 			return nil, at("/criteria/"+clauses[i].name, err)
 		}
 	}
-	return clauses, nil
+	t := &tariff{clauses: clauses}
+	for _, c := range clauses {
+		t.blank = append(t.blank, CriterionScore{Name: c.name, Weight: c.Weight})
+	}
+	return t, nil
 }
 
 // ownName is what a rubric may call a criterion of its own; the name becomes

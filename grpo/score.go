@@ -52,6 +52,7 @@ type Score struct {
 	// for clients.
 	Cause error `json:"-"`
 
+	total  float64 // what Reward points at
 	values values
 }
 

@@ -11,18 +11,18 @@ import (
 // A Scorer scores groups of completions. It is safe for concurrent use, and the
 // same request gives the same answer.
 type Scorer struct {
-	envs    tools.Specs
-	clauses []clause
+	envs   tools.Specs
+	tariff *tariff
 }
 
 // NewScorer makes a scorer that pays by the rubric, and that finds the tasks of
 // requests among the environments.
 func NewScorer(envs tools.Specs, rubric Rubric) (*Scorer, error) {
-	clauses, err := rubric.compile()
+	t, err := rubric.compile()
 	if err != nil {
 		return nil, err
 	}
-	return &Scorer{envs: envs, clauses: clauses}, nil
+	return &Scorer{envs: envs, tariff: t}, nil
 }
 
 // Score scores every completion of every group. The error is the caller's, a
@@ -59,7 +59,7 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 // A plan is how one request is to be scored.
 type plan struct {
 	scorer        *Scorer
-	clauses       []clause
+	tariff        *tariff
 	normalization objective.Normalization
 	aggregation   objective.Aggregation
 	loss          objective.Config
@@ -68,15 +68,15 @@ type plan struct {
 // plan puts the scorer's own settings in for what the request leaves out.
 func (s *Scorer) plan(r Request) (*plan, error) {
 	p := &plan{
-		scorer: s, clauses: s.clauses, loss: objective.Default(),
+		scorer: s, tariff: s.tariff, loss: objective.Default(),
 		normalization: r.Normalization, aggregation: r.Aggregation,
 	}
 	if r.Rubric != nil {
-		clauses, err := r.Rubric.compile()
+		t, err := r.Rubric.compile()
 		if err != nil {
 			return nil, at("/rubric", err)
 		}
-		p.clauses = clauses
+		p.tariff = t
 	}
 	if r.Loss != nil {
 		p.loss = *r.Loss
@@ -104,7 +104,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 	}
 	var jobs []job
 	for i := range groups {
-		g, k := &groups[i], len(p.clauses)
+		g, k := &groups[i], len(p.tariff.clauses)
 		scored[i] = GroupScore{ID: g.ID, Completions: make([]Score, len(g.Completions))}
 		room, calls := make(Criteria, len(g.Completions)*k), make([]Call, len(g.Completions))
 		for j := range g.Completions {
@@ -115,7 +115,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 	}
 	return inParallel(ctx, len(jobs), func(n int) error {
 		i, j := jobs[n].group, jobs[n].completion
-		if err := tasks[i].judge(ctx, &groups[i].Completions[j], p.clauses, &scored[i].Completions[j]); err != nil {
+		if err := tasks[i].judge(ctx, &groups[i].Completions[j], p.tariff, &scored[i].Completions[j]); err != nil {
 			return at(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
 		}
 		return nil
@@ -171,8 +171,8 @@ func (g GroupScore) rewards() (r objective.Rewards) {
 // completions by group.
 func (p *plan) byCriterion(groups []GroupScore) [][]objective.Rewards {
 	var all [][]objective.Rewards
-	for k := range p.clauses {
-		if p.clauses[k].Weight == 0 {
+	for k := range p.tariff.clauses {
+		if p.tariff.clauses[k].Weight == 0 {
 			continue
 		}
 		values := make([]objective.Rewards, len(groups))
@@ -189,8 +189,8 @@ func (p *plan) byCriterion(groups []GroupScore) [][]objective.Rewards {
 
 func (p *plan) weights() []float64 {
 	var weights []float64
-	for k := range p.clauses {
-		if w := p.clauses[k].Weight; w != 0 {
+	for k := range p.tariff.clauses {
+		if w := p.tariff.clauses[k].Weight; w != 0 {
 			weights = append(weights, w)
 		}
 	}

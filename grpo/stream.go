@@ -132,10 +132,10 @@ func (p *plan) scoreLine(ctx context.Context, tasks *cache, raw rawLine, number 
 		t, err = tasks.task(&to.line)
 	}
 	if err == nil {
-		err = t.judge(ctx, &to.line.completion, p.clauses, &to.score)
+		err = t.judge(ctx, &to.line.completion, p.tariff, &to.score)
 	}
 	if err != nil {
 		to.score = unread(number, err)
-		to.score.pay(p.clauses, nil)
+		to.score.pay(p.tariff, nil)
 	}
 }

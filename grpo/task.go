@@ -63,7 +63,7 @@ func (t *task) needed() int {
 // judge scores one completion by a rubric into s, whose Criteria and Calls
 // may hold room for them. The error is the caller's (input that is no completion) or the
 // context's; whatever else fails is the score's Failure.
-func (t *task) judge(ctx context.Context, c *Completion, clauses []clause, s *Score) error {
+func (t *task) judge(ctx context.Context, c *Completion, by *tariff, s *Score) error {
 	s.Failure, s.Tier, s.values.tokens = c.Failure, parse.Answer, -1
 	s.Defects = []parse.Defect{}
 	if s.Calls == nil {
@@ -77,7 +77,7 @@ func (t *task) judge(ctx context.Context, c *Completion, clauses []clause, s *Sc
 			return err
 		}
 	}
-	s.pay(clauses, turns)
+	s.pay(by, turns)
 	return nil
 }
 
