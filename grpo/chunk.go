@@ -14,20 +14,27 @@ const (
 	maxLine    = 64 << 20
 	chunkLines = 64
 	chunkBytes = 256 << 10
+	keptBytes  = 4 << 20 // memory of a chunk that is used again
 )
 
-// chunk is a run of lines, and then of their scores.
+// chunk is a run of lines, and then of their scores. Its memory is used again
+// for later lines.
 type chunk struct {
-	first  int // number of the first line, from 1
+	first  int    // number of the first line, from 1
+	text   []byte // the lines, one after another
 	lines  []rawLine
 	scored []scoredLine
-	done   chan struct{} // closed when scored is filled
+	room   Criteria // of all scores
+	calls  []Call   // one of each score; most make one
+	page   []byte   // what the scores write, one after another
+	done   chan struct{}
 }
 
-// rawLine is a line as it came; tooLong when it was cut for its length.
+// rawLine is the span of a line in its chunk's text; tooLong when it was cut for
+// its length.
 type rawLine struct {
-	text    []byte
-	tooLong bool
+	start, end int
+	tooLong    bool
 }
 
 // scoredLine is what the sequencer needs to know of a line.
@@ -35,34 +42,62 @@ type scoredLine struct {
 	line       line
 	readable   bool // it names its group
 	score      Score
-	head, tail []byte
+	head, tail int // bytes on the chunk's page
 }
 
-// readChunks cuts the input into chunks and sends each to next, until the input
-// ends or the context does. A chunk is sent as soon as the input pauses, so that
-// who writes group by group is answered group by group.
-func readChunks(ctx context.Context, in io.Reader, next func(*chunk) bool) error {
+func newChunk() *chunk { return &chunk{done: make(chan struct{}, 1)} }
+
+// reset makes the chunk ready for the lines from number first on.
+func (c *chunk) reset(first int) *chunk {
+	c.first, c.lines = first, c.lines[:0]
+	c.text, c.page = kept(c.text), kept(c.page)
+	return c
+}
+
+func kept(b []byte) []byte {
+	if cap(b) > keptBytes {
+		return nil
+	}
+	return b[:0]
+}
+
+// grow makes room for the scores of the chunk's lines, of so many criteria each.
+func (c *chunk) grow(criteria int) {
+	if n := len(c.lines); cap(c.scored) < n || len(c.room) < n*criteria {
+		c.scored, c.room, c.calls = make([]scoredLine, chunkLines), make(Criteria, chunkLines*criteria), make([]Call, chunkLines)
+	}
+	c.scored = c.scored[:len(c.lines)]
+	clear(c.scored)
+	clear(c.calls)
+	for i := range c.scored {
+		s := &c.scored[i].score
+		s.Criteria, s.Calls = c.room[i*criteria:i*criteria:(i+1)*criteria], c.calls[i:i:i+1]
+	}
+}
+
+// readChunks cuts the input into chunks, which it takes from fresh, and sends
+// each to next, until the input ends or the context does. A chunk is sent as
+// soon as the input pauses, so that who writes group by group is answered group
+// by group.
+func readChunks(ctx context.Context, in io.Reader, fresh func() *chunk, next func(*chunk) bool) error {
 	r := bufio.NewReaderSize(in, 1<<16)
-	c := &chunk{first: 1, done: make(chan struct{})}
-	size := 0
+	c := fresh().reset(1)
 	for {
-		text, tooLong, err := nextLine(r)
+		err := c.readLine(r)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return fmt.Errorf("reading lines: %w", err)
 		}
-		c.lines = append(c.lines, rawLine{text, tooLong})
-		size += len(text)
-		if len(c.lines) < chunkLines && size < chunkBytes && r.Buffered() > 0 {
+		if len(c.lines) < chunkLines && len(c.text) < chunkBytes && r.Buffered() > 0 {
 			continue
 		}
 		after := c.first + len(c.lines) // before a worker has the chunk
 		if !next(c) {
 			return ctx.Err()
 		}
-		c, size = &chunk{first: after, done: make(chan struct{})}, 0
+		c = fresh().reset(after)
 	}
 	if len(c.lines) > 0 {
 		next(c)
@@ -70,24 +105,27 @@ func readChunks(ctx context.Context, in io.Reader, next func(*chunk) bool) error
 	return ctx.Err()
 }
 
-// nextLine reads one line without its end. Of a line that is too long only the
+// readLine reads one line without its end. Of a line that is too long only the
 // beginning is kept.
-func nextLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
+func (c *chunk) readLine(r *bufio.Reader) error {
+	line := rawLine{start: len(c.text)}
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(text)+len(part) > maxLine {
-			tooLong = true
+		if len(c.text)-line.start+len(part) > maxLine {
+			line.tooLong = true
 			part = part[:0]
 		}
-		text = append(text, part...)
+		c.text = append(c.text, part...)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err == nil:
-			return bytes.TrimSuffix(text, []byte("\n")), tooLong, nil
-		case errors.Is(err, io.EOF) && (len(text) > 0 || tooLong):
-			return text, tooLong, nil
+			c.text = bytes.TrimSuffix(c.text, []byte("\n"))
+		case !errors.Is(err, io.EOF) || len(c.text) == line.start && !line.tooLong:
+			return err
 		}
-		return nil, false, err
+		line.end = len(c.text)
+		c.lines = append(c.lines, line)
+		return nil
 	}
 }

@@ -39,22 +39,34 @@ func (c Criteria) Named(name string) (CriterionScore, bool) {
 func (c Criteria) MarshalJSON() ([]byte, error) { return c.appendTo(nil), nil }
 
 func (c Criteria) appendTo(b []byte) []byte {
-	b = append(b, '{')
-	for i, score := range c {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(strconv.AppendQuote(b, score.Name), `:{"value":`...)
-		b = appendNumber(b, score.Value, score.Error == "")
-		b = append(b, `,"weight":`...)
-		b = appendNumber(b, score.Weight, true)
-		b = append(b, `,"reward":`...)
-		b = appendNumber(b, score.Reward, score.Error == "")
-		if score.Error != "" {
-			text, _ := json.Marshal(score.Error) // a string always encodes
-			b = append(append(b, `,"error":`...), text...)
-		}
-		b = append(b, '}')
+	if len(c) == 0 {
+		return append(b, "{}"...)
+	}
+	for i := range c {
+		l := c[i].label(i == 0)
+		b = c[i].appendTo(append(b, l.before...), l.between)
+	}
+	return append(b, '}')
+}
+
+// label writes the parts of the criterion's JSON that its name and weight make.
+func (c *CriterionScore) label(first bool) label {
+	before := []byte{','}
+	if first {
+		before[0] = '{'
+	}
+	name, _ := json.Marshal(c.Name) // a string always encodes
+	before = append(append(before, name...), `:{"value":`...)
+	return label{before, append(appendNumber([]byte(`,"weight":`), c.Weight, true), `,"reward":`...)}
+}
+
+// appendTo writes the rest of the criterion's JSON.
+func (c *CriterionScore) appendTo(b, between []byte) []byte {
+	b = appendNumber(b, c.Value, c.Error == "")
+	b = appendNumber(append(b, between...), c.Reward, c.Error == "")
+	if c.Error != "" {
+		text, _ := json.Marshal(c.Error) // a string always encodes
+		b = append(append(b, `,"error":`...), text...)
 	}
 	return append(b, '}')
 }

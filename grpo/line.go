@@ -3,8 +3,6 @@ package grpo
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"toolgym/grpo/parse"
@@ -19,68 +17,99 @@ type line struct {
 	completion      Completion
 }
 
+// field indexes lineFields.
+type field int
+
+const (
+	fieldGroup field = iota
+	fieldTaskID
+	fieldTools
+	fieldExpected
+	fieldText
+	fieldMessages
+	fieldFamily
+	fieldFinishReason
+	fieldTokens
+	fieldLogProbs
+	fieldOldLogProbs
+	fieldRefLogProbs
+	fieldMask
+	unknown field = -1
+)
+
 // lineFields are the fields of a line, in the order of the manual.
 func lineFields() []string {
 	return []string{
-		"group", "task_id", "tools", "expected", "text", "messages", "family", "finish_reason",
-		"tokens", "logprobs", "old_logprobs", "ref_logprobs", "mask",
+		fieldGroup: "group", fieldTaskID: "task_id", fieldTools: "tools", fieldExpected: "expected", fieldText: "text",
+		fieldMessages: "messages", fieldFamily: "family", fieldFinishReason: "finish_reason", fieldTokens: "tokens",
+		fieldLogProbs: "logprobs", fieldOldLogProbs: "old_logprobs", fieldRefLogProbs: "ref_logprobs", fieldMask: "mask",
 	}
+}
+
+// fieldOf finds a field by its name.
+func fieldOf(key []byte) field {
+	for i, name := range lineFields() {
+		if name == string(key) {
+			return field(i)
+		}
+	}
+	return unknown
 }
 
 // readLine reads a line. What it could read before an error is returned with
 // the error, so that the line keeps its group.
-func readLine(text []byte) (line, error) {
-	var l line
-	seen := make([]string, 0, 16)
+func readLine(text []byte, l *line) error {
+	seen := 0 // a bit for each field
 	err := members(text, func(key, value []byte) error {
-		name := string(key)
-		if slices.Contains(seen, name) {
-			return refuse("/"+clip(name), "each field once", "it stands twice")
+		field := fieldOf(key)
+		if field == unknown {
+			return refuse("/"+clip(string(key)), "one of "+strings.Join(lineFields(), ", "), "unknown field")
 		}
-		seen = append(seen, name)
-		if err := l.read(name, value); err != nil {
-			return at("/"+clip(name), err)
+		if seen&(1<<field) != 0 {
+			return refuse("/"+clip(string(key)), "each field once", "it stands twice")
+		}
+		seen |= 1 << field
+		if err := l.read(field, value); err != nil {
+			return at("/"+string(key), err)
 		}
 		return nil
 	})
 	if err != nil {
-		return l, err
+		return err
 	}
-	return l, l.completion.validate()
+	return l.completion.validate()
 }
 
-func (l *line) read(name string, value []byte) error {
+func (l *line) read(f field, value []byte) error {
 	c := &l.completion
-	switch name {
-	case "group":
+	switch f {
+	case fieldGroup:
 		return readText(value, &l.group)
-	case "task_id":
+	case fieldTaskID:
 		return readText(value, &l.taskID)
-	case "tools":
+	case fieldTools:
 		l.tools = value
-	case "expected":
+	case fieldExpected:
 		l.expected = value
-	case "text":
+	case fieldText:
 		c.Text = new(string)
 		return readText(value, c.Text)
-	case "messages":
+	case fieldMessages:
 		return readJSON(value, &c.Messages)
-	case "family":
+	case fieldFamily:
 		return readText(value, (*string)(&c.Family))
-	case "finish_reason":
+	case fieldFinishReason:
 		return readText(value, &c.FinishReason)
-	case "tokens":
+	case fieldTokens:
 		return readJSON(value, &c.Tokens)
-	case "logprobs":
+	case fieldLogProbs:
 		return readJSON(value, &c.LogProbs)
-	case "old_logprobs":
+	case fieldOldLogProbs:
 		return readJSON(value, &c.OldLogProbs)
-	case "ref_logprobs":
+	case fieldRefLogProbs:
 		return readJSON(value, &c.RefLogProbs)
-	case "mask":
+	case fieldMask:
 		return readJSON(value, &c.Mask)
-	default:
-		return refuse("", "one of "+strings.Join(lineFields(), ", "), "unknown field")
 	}
 	return nil
 }
@@ -106,45 +135,11 @@ func readJSON(value []byte, to any) error {
 	return nil
 }
 
-// unread is the score of a line that can not be read, or whose task is broken.
-func unread(number int, err error) Score {
-	return Score{
+// unread makes the score that of a line which can not be read, or whose task is
+// broken.
+func (s *Score) unread(number int, err error) {
+	*s = Score{
 		Failure: &Failure{Kind: FailureHarness, Reason: fmt.Sprintf("line %d: %s", number, reason(err))},
-		Calls:   []Call{}, Defects: []parse.Defect{}, Tier: parse.None, values: values{tokens: -1},
+		Calls:   []Call{}, Defects: []parse.Defect{}, Tier: parse.None, values: values{tokens: -1}, Criteria: s.Criteria,
 	}
-}
-
-// head writes the score as the part of an output line between index and
-// advantage, tail the part from advantage's value on.
-func (s *Score) head(b []byte) []byte {
-	b = append(b, `,"reward":`...)
-	if s.Reward != nil {
-		b = appendNumber(b, *s.Reward, true)
-	} else {
-		b = append(b, "null"...)
-	}
-	b = append(b, `,"valid":`...)
-	b = strconv.AppendBool(b, s.Valid)
-	b = append(b, `,"failure":`...)
-	if s.Failure == nil {
-		return append(b, "null"...)
-	}
-	failure, _ := json.Marshal(s.Failure) // two strings always encode
-	return append(b, failure...)
-}
-
-func (s *Score) tail(b []byte) []byte {
-	b = append(b, `,"success":`...)
-	b = strconv.AppendBool(b, s.Success)
-	b = s.Criteria.appendTo(append(b, `,"criteria":`...))
-	b = append(b, `,"defects":[`...)
-	for i, d := range s.Defects {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), d...), '"')
-	}
-	b = append(b, `],"tier":"`...)
-	b = append(b, s.Tier...)
-	return append(b, "\"}\n"...)
 }

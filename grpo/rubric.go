@@ -70,6 +70,19 @@ type clause struct {
 type tariff struct {
 	clauses []clause
 	blank   Criteria // with names and weights, and nothing worked out
+	labels  []label
+}
+
+// A label is what the JSON of a criterion says whatever its value is.
+type label struct{ before, between []byte }
+
+// appendTo writes the JSON of criteria under this tariff, as their MarshalJSON
+// does.
+func (t *tariff) appendTo(b []byte, criteria Criteria) []byte {
+	for i := range criteria {
+		b = criteria[i].appendTo(append(b, t.labels[i].before...), t.labels[i].between)
+	}
+	return append(b, '}')
 }
 
 // compile checks the rubric and makes it ready.
@@ -92,8 +105,10 @@ func (r Rubric) compile() (*tariff, error) {
 		}
 	}
 	t := &tariff{clauses: clauses}
-	for _, c := range clauses {
-		t.blank = append(t.blank, CriterionScore{Name: c.name, Weight: c.Weight})
+	for i, c := range clauses {
+		score := CriterionScore{Name: c.name, Weight: c.Weight}
+		t.blank = append(t.blank, score)
+		t.labels = append(t.labels, score.label(i == 0))
 	}
 	return t, nil
 }

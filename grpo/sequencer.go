@@ -34,18 +34,26 @@ const lineParts = 4
 // noGroup is the group's index of a line that names none.
 const noGroup = math.MaxUint32
 
-// drain takes chunks until there are no more.
-func (q *sequencer) drain(ctx context.Context, ordered <-chan *chunk) error {
+// drain takes chunks until there are no more, and gives them back to be used
+// again.
+func (q *sequencer) drain(ctx context.Context, ordered <-chan *chunk, used chan<- *chunk) error {
 	for c := range ordered {
 		select {
 		case <-c.done:
 		case <-ctx.Done():
 			return fmt.Errorf("scoring lines: %w", ctx.Err())
 		}
+		page := c.page
 		for i := range c.scored {
-			if err := q.take(&c.scored[i]); err != nil {
+			l := &c.scored[i]
+			if err := q.take(l, page[:l.head], page[l.head:l.head+l.tail]); err != nil {
 				return err
 			}
+			page = page[l.head+l.tail:]
+		}
+		select {
+		case used <- c:
+		default:
 		}
 		if len(ordered) > 0 {
 			continue // what is written is seen when nothing follows at once
@@ -70,7 +78,7 @@ func (q *sequencer) end() error {
 
 // take puts a line among those that wait; where groups are neighbours, a new
 // group lets the one before go.
-func (q *sequencer) take(l *scoredLine) error {
+func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 	var place [8]byte
 	binary.LittleEndian.PutUint32(place[:], noGroup)
 	if l.readable {
@@ -89,7 +97,7 @@ func (q *sequencer) take(l *scoredLine) error {
 	}
 	q.tally.addScore(&l.score)
 	q.tally.noTokens = q.tally.noTokens || l.score.Valid && l.line.completion.LogProbs == nil
-	return q.waiting.add(place[:], l.head, l.tail, tokensRecord(l))
+	return q.waiting.add(place[:], head, tail, tokensRecord(l))
 }
 
 func (q *sequencer) open(group string) int {

@@ -69,12 +69,15 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	work, ordered := make(chan *chunk, workers), make(chan *chunk, 2*workers)
+	used := make(chan *chunk, 3*workers)
 	var running sync.WaitGroup
 	var readErr error
 	running.Go(func() {
 		defer close(work)
 		defer close(ordered)
-		readErr = readChunks(ctx, in, func(c *chunk) bool { return send(ctx, ordered, c) && send(ctx, work, c) })
+		readErr = readChunks(ctx, in, func() *chunk { return again(used) }, func(c *chunk) bool {
+			return send(ctx, ordered, c) && send(ctx, work, c)
+		})
 	})
 	tasks := newCache(s.envs)
 	for range workers {
@@ -84,13 +87,23 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 			}
 		})
 	}
-	err := q.drain(ctx, ordered)
+	err := q.drain(ctx, ordered, used)
 	cancel()
 	running.Wait()
 	if err == nil {
 		err = readErr
 	}
 	return err
+}
+
+// again takes a chunk that was used, or makes one.
+func again(used <-chan *chunk) *chunk {
+	select {
+	case c := <-used:
+		return c
+	default:
+		return newChunk()
+	}
 }
 
 func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
@@ -102,29 +115,28 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 	}
 }
 
-// scoreChunk scores the lines of a chunk.
+// scoreChunk scores the lines of a chunk. What it writes lies in the chunk's own
+// memory, which is used again when the chunk is.
 func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
-	defer close(c.done)
-	c.scored = make([]scoredLine, len(c.lines))
-	var page []byte // the scores' text, one after another
+	defer func() { c.done <- struct{}{} }()
+	c.grow(len(p.tariff.blank))
 	for i, raw := range c.lines {
 		scored := &c.scored[i]
-		p.scoreLine(ctx, tasks, raw, c.first+i, scored)
-		start := len(page)
-		page = scored.score.head(page)
-		middle := len(page)
-		page = scored.score.tail(page)
-		scored.head, scored.tail = page[start:middle:middle], page[middle:len(page):len(page)]
+		p.scoreLine(ctx, tasks, c.text, raw, c.first+i, scored)
+		start := len(c.page)
+		c.page = scored.score.head(c.page)
+		scored.head = len(c.page) - start
+		c.page = scored.score.tail(c.page, p.tariff)
+		scored.tail = len(c.page) - start - scored.head
 	}
-	c.lines = nil
 }
 
-func (p *plan) scoreLine(ctx context.Context, tasks *cache, raw rawLine, number int, to *scoredLine) {
+func (p *plan) scoreLine(ctx context.Context, tasks *cache, text []byte, raw rawLine, number int, to *scoredLine) {
 	var err error
 	if raw.tooLong {
 		err = refuse("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
 	} else {
-		to.line, err = readLine(raw.text)
+		err = readLine(text[raw.start:raw.end], &to.line)
 		to.readable = to.line.group != "" || err == nil
 	}
 	var t *task
@@ -135,7 +147,7 @@ func (p *plan) scoreLine(ctx context.Context, tasks *cache, raw rawLine, number 
 		err = t.judge(ctx, &to.line.completion, p.tariff, &to.score)
 	}
 	if err != nil {
-		to.score = unread(number, err)
+		to.score.unread(number, err)
 		to.score.pay(p.tariff, nil)
 	}
 }
