@@ -9,32 +9,30 @@ import (
 	"toolgym/tools"
 )
 
-// maxCached bounds the tasks that a stream keeps ready. A file with more
-// different ones is still scored, only slower.
-const maxCached = 1 << 14
+// maxCached bounds the bytes by which a stream finds its tasks again. A file of
+// more different ones is still scored, only slower.
+const maxCached = 32 << 20
 
 // cache keeps the tasks of a stream ready, by the bytes that describe them:
-// equal tools are compiled once. It is safe for concurrent use.
+// equal tools are compiled once. It is safe for concurrent use. Two workers may
+// make the same thing at the same time; either is as good.
 type cache struct {
-	envs tools.Specs
+	scorer *Scorer
 
 	mu    sync.RWMutex
-	sets  map[string]cachedSet
-	tasks map[string]cachedTask
+	sets  map[string]made[*toolset] // by tools
+	tasks map[string]made[*task]    // by task id, or by tools and what is expected
+	bytes int
 }
 
-type cachedSet struct {
-	set tools.Set
-	err error
+// made is what was made of some bytes, or why nothing could be.
+type made[T any] struct {
+	value T
+	err   error
 }
 
-type cachedTask struct {
-	task *task
-	err  error
-}
-
-func newCache(envs tools.Specs) *cache {
-	return &cache{envs: envs, sets: map[string]cachedSet{}, tasks: map[string]cachedTask{}}
+func newCache(s *Scorer) *cache {
+	return &cache{scorer: s, sets: map[string]made[*toolset]{}, tasks: map[string]made[*task]{}}
 }
 
 // task finds or makes the task of a line.
@@ -44,59 +42,49 @@ func (c *cache) task(l *line) (*task, error) {
 		return nil, refuse("/task_id", "either task_id, or tools and expected", "both are given")
 	case l.taskID == "" && l.expected == nil:
 		return nil, refuse("", "either task_id, or tools and expected", "neither is given")
+	case l.taskID != "":
+		return remember(c, c.tasks, []byte(l.taskID), func() (*task, error) { return c.scorer.playedTask(l.taskID) })
 	}
 	var small [2048]byte
-	key := append(small[:0], l.taskID...)
-	key = append(append(append(key, 0), l.tools...), 0)
-	key = append(key, l.expected...)
-	c.mu.RLock()
-	found, ok := c.tasks[string(key)]
-	c.mu.RUnlock()
-	if ok {
-		return found.task, found.err
-	}
-	found.task, found.err = c.make(l)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.tasks) >= maxCached {
-		clear(c.tasks)
-	}
-	c.tasks[string(key)] = found
-	return found.task, found.err
+	key := append(append(append(small[:0], l.tools...), 0), l.expected...)
+	return remember(c, c.tasks, key, func() (*task, error) {
+		set, err := remember(c, c.sets, l.tools, func() (*toolset, error) {
+			set, err := readTools(l.tools)
+			if err != nil {
+				return nil, at("/tools", err)
+			}
+			return c.scorer.toolsets.of(set), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		expected, err := readExpected(l.expected)
+		if err != nil {
+			return nil, at("/expected", err)
+		}
+		return expectedTask(set, expected)
+	})
 }
 
-func (c *cache) make(l *line) (*task, error) {
-	if l.taskID != "" {
-		t, err := playedTask(c.envs, l.taskID)
-		return t, within("/task_id", err)
-	}
-	set, err := c.set(l.tools)
-	if err != nil {
-		return nil, at("/tools", err)
-	}
-	expected, err := readExpected(l.expected)
-	if err != nil {
-		return nil, at("/expected", err)
-	}
-	return expectedTask(set, expected)
-}
-
-// set finds or compiles a list of tools.
-func (c *cache) set(text []byte) (tools.Set, error) {
+// remember finds a key in one of the cache's maps, or makes its value. Everything
+// is forgotten when there is too much of it.
+func remember[T any](c *cache, known map[string]made[T], key []byte, work func() (T, error)) (T, error) {
 	c.mu.RLock()
-	found, ok := c.sets[string(text)]
+	found, ok := known[string(key)]
 	c.mu.RUnlock()
 	if ok {
-		return found.set, found.err
+		return found.value, found.err
 	}
-	found.set, found.err = readTools(text)
+	found.value, found.err = work()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.sets) >= maxCached {
+	if c.bytes += len(key); c.bytes > maxCached {
 		clear(c.sets)
+		clear(c.tasks)
+		c.bytes = len(key)
 	}
-	c.sets[string(text)] = found
-	return found.set, found.err
+	known[string(key)] = found
+	return found.value, found.err
 }
 
 func readTools(text []byte) (tools.Set, error) {

@@ -13,6 +13,8 @@ import (
 type Scorer struct {
 	envs   tools.Specs
 	tariff *tariff
+
+	toolsets toolsets
 }
 
 // NewScorer makes a scorer that pays by the rubric, and that finds the tasks of
@@ -127,14 +129,10 @@ type job struct{ group, completion int }
 
 // task makes the group's task ready.
 func (s *Scorer) task(g *Group) (*task, error) {
-	if g.TaskID == "" {
-		return expectedTask(g.Tools, *g.Expected)
+	if g.TaskID != "" {
+		return s.playedTask(g.TaskID)
 	}
-	t, err := playedTask(s.envs, g.TaskID)
-	if err != nil {
-		return nil, within("/task_id", err)
-	}
-	return t, nil
+	return expectedTask(s.toolsets.of(g.Tools), *g.Expected)
 }
 
 // advantages fills in the spread of each group and the advantage of each

@@ -79,7 +79,7 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 			return send(ctx, ordered, c) && send(ctx, work, c)
 		})
 	})
-	tasks := newCache(s.envs)
+	tasks := newCache(s)
 	for range workers {
 		running.Go(func() {
 			for c := range work {

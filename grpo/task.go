@@ -13,8 +13,7 @@ import (
 // A task is what completions are graded against, made ready. It is safe for
 // concurrent use.
 type task struct {
-	set    tools.Set
-	reader *parse.Reader
+	*toolset
 
 	plan *match.Plan // nil where an environment judges
 	spec tools.Spec
@@ -22,22 +21,21 @@ type task struct {
 }
 
 // expectedTask is a task by expected calls or answer.
-func expectedTask(set tools.Set, expected match.Expected) (*task, error) {
-	plan, err := expected.Compile(set)
+func expectedTask(set *toolset, expected match.Expected) (*task, error) {
+	plan, err := expected.CompileFor(set.offered)
 	if err != nil {
 		return nil, at("/expected", err)
 	}
-	return &task{set: set, reader: parse.NewReader(set), plan: plan}, nil
+	return &task{toolset: set, plan: plan}, nil
 }
 
 // playedTask is a task of an environment.
-func playedTask(envs tools.Specs, id string) (*task, error) {
-	spec, t, err := envs.Task(id)
+func (s *Scorer) playedTask(id string) (*task, error) {
+	spec, t, err := s.envs.Task(id)
 	if err != nil {
-		return nil, err
+		return nil, within("/task_id", err)
 	}
-	set := spec.Tools(t.Rules, t.Level)
-	return &task{set: set, reader: parse.NewReader(set), spec: spec, task: t}, nil
+	return &task{toolset: s.toolsets.of(spec.Tools(t.Rules, t.Level)), spec: spec, task: t}, nil
 }
 
 // needsCall reports whether the task can not be solved without a call.

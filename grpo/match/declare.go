@@ -5,6 +5,24 @@ import (
 	"toolgym/tools"
 )
 
+// Offered are tools made ready for [Expected.CompileFor]: what their schemas say
+// is read once for many tasks. It is safe for concurrent use.
+type Offered struct {
+	set      tools.Set
+	declared map[string]declaration
+}
+
+// Offer reads what the tools declare.
+func Offer(set tools.Set) *Offered {
+	o := &Offered{set: set, declared: make(map[string]declaration, len(set))}
+	for _, tool := range set {
+		if _, twice := o.declared[tool.Name]; !twice {
+			o.declared[tool.Name] = declarations(tool)
+		}
+	}
+	return o
+}
+
 // declaration is what a tool's schema says of its arguments by name.
 type declaration struct {
 	names    map[string]bool

@@ -69,7 +69,10 @@ type argument struct {
 // Compile decodes the expected calls and checks that the task can be solved:
 // every name is one of the tools', and every call is valid against its schema
 // as far as its values are given. The error is a [*tools.Error].
-func (e Expected) Compile(set tools.Set) (*Plan, error) {
+func (e Expected) Compile(set tools.Set) (*Plan, error) { return e.CompileFor(Offer(set)) }
+
+// CompileFor is Compile for tools that many tasks share.
+func (e Expected) CompileFor(o *Offered) (*Plan, error) {
 	p := &Plan{any: e.Calls == nil, order: e.Order, extra: e.Extra}
 	switch e.Extra {
 	case "":
@@ -86,7 +89,7 @@ func (e Expected) Compile(set tools.Set) (*Plan, error) {
 	}
 	used := map[string]bool{}
 	for i, c := range e.Calls {
-		compiled, err := c.compile(set, e.Match, used)
+		compiled, err := c.compile(o, e.Match, used)
 		if err != nil {
 			return nil, at(fmt.Sprintf("/calls/%d", i), err)
 		}
@@ -111,16 +114,16 @@ func (p *Plan) NeedsCall() bool { return len(p.calls) > 0 }
 // Needed is the number of calls that the task expects.
 func (p *Plan) Needed() int { return len(p.calls) }
 
-func (c Call) compile(set tools.Set, shared map[string]Matcher, used map[string]bool) (call, error) {
-	tool, ok := set.Lookup(c.Name)
+func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]bool) (call, error) {
+	tool, ok := o.set.Lookup(c.Name)
 	if !ok {
-		return call{}, refuse("/name", fmt.Sprintf("one of %q", set.Names()), "no tool is named %q", c.Name)
+		return call{}, refuse("/name", fmt.Sprintf("one of %q", o.set.Names()), "no tool is named %q", c.Name)
 	}
 	given, err := decodeObject(c.Arguments)
 	if err != nil {
 		return call{}, at("/arguments", err)
 	}
-	declared := declarations(tool)
+	declared := o.declared[c.Name]
 	matchers := maps.Clone(c.Match)
 	if matchers == nil {
 		matchers = map[string]Matcher{}
