@@ -28,6 +28,7 @@ type evalCommand struct {
 	Limit       int      `help:"Play at most so many tasks." placeholder:"N"`
 	Trials      int      `help:"Trials of each task (default: 1)." placeholder:"T"`
 	Seed        uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
+	SampleSeed  *uint64  `help:"Seed of sampling alone, for other answers to the same tasks (default: --seed)." placeholder:"S"`
 	Route       string   `help:"chat: the model as its server deploys it; raw: its own template and text, without the server's parsing; both (default: chat)." placeholder:"ROUTE"`
 	Temperature *float64 `help:"Temperature (default: the model's own)." placeholder:"X"`
 	NumCtx      int      `help:"Context in tokens (default: 4096)." placeholder:"N"`
@@ -45,7 +46,7 @@ type evalCommand struct {
 // request is what the flags say. What they leave out stays zero.
 func (c evalCommand) request() (evaluation.Request, error) {
 	r := evaluation.Request{Run: c.RunName, Model: c.Model, Ollama: c.Ollama, OpenAI: c.OpenAI, Route: c.Route, Envs: c.Env, Levels: c.Level, Rules: c.Rules,
-		N: c.N, Limit: c.Limit, Trials: c.Trials, Seed: c.Seed, Temperature: c.Temperature, NumCtx: c.NumCtx, NumPredict: c.NumPredict,
+		N: c.N, Limit: c.Limit, Trials: c.Trials, Seed: c.Seed, Sample: c.SampleSeed, Temperature: c.Temperature, NumCtx: c.NumCtx, NumPredict: c.NumPredict,
 		MaxTurns: c.MaxTurns, Timeout: c.Timeout, Concurrency: c.Concurrency, Resume: c.Resume}
 	if c.Suite != "" {
 		text, err := os.ReadFile(c.Suite)

@@ -30,6 +30,9 @@ func (c evalCommand) words() []string {
 		add(number.flag, fmt.Sprint(number.value))
 	}
 	add("--seed", fmt.Sprint(c.Seed))
+	if c.SampleSeed != nil {
+		words = append(words, "--sample-seed", fmt.Sprint(*c.SampleSeed))
+	}
 	add("--route", c.Route)
 	if c.Temperature != nil {
 		words = append(words, "--temperature", fmt.Sprint(*c.Temperature))

@@ -1,182 +1,117 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
-	"toolgym/api/client"
+	"toolgym/grpo/eval"
 )
 
-// A process is a real toolgym serve.
-type process struct {
-	command *exec.Cmd
-	address string
+// executioner passes requests on to the scripted server and kills a process at
+// a moment that it draws: before one of the next answers, or right behind it,
+// when the trial is being written.
+type executioner struct {
+	lock    sync.Mutex
+	draw    *rand.Rand
+	process *os.Process
+	left    int // chat requests until the kill; 0: none is due
+	behind  bool
 }
 
-// spawn starts this test's own binary as toolgym serve, and waits until it has
-// printed its address.
-func spawn(t *testing.T, data string) *process {
+// watch sets the process to be killed.
+func (e *executioner) watch(process *os.Process) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.process, e.left, e.behind = process, 1+e.draw.IntN(6), e.draw.IntN(2) == 0
+}
+
+// due counts a request and reports whether it is the process's last.
+func (e *executioner) due() (now, behind bool) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if e.left == 0 {
+		return false, false
+	}
+	e.left--
+	return e.left == 0, e.behind
+}
+
+func (e *executioner) ServeHTTP(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	now, behind := false, false
+	if r.URL.Path == "/api/chat" {
+		now, behind = e.due()
+	}
+	if now && !behind {
+		_ = e.process.Kill()
+		return
+	}
+	next.ServeHTTP(w, r)
+	if now {
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+		_ = e.process.Kill()
+	}
+}
+
+// A run that is killed at 50 drawn moments (kill -9), each time by the next
+// start gone on with, has every trial exactly once in the end. What a killed
+// process had kept is never asked for again: each kill costs at most the one
+// request that was under way.
+func TestKilledFiftyTimes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts 51 processes")
+	}
+	const kills, questions, trials = 50, 60, 4
+	script := fake(t)
+	e := &executioner{draw: rand.New(rand.NewPCG(20260504, 1))}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.ServeHTTP(w, r, script.Config.Handler) }))
+	t.Cleanup(server.Close)
+	dir, suite := t.TempDir(), sums(t, questions)
+	command := func() *exec.Cmd {
+		return exec.Command("toolgym", "eval", "--model", "weak", "--ollama", server.URL, "--suite", suite, "--trials", fmt.Sprint(trials), "--run", "r", "--resume", "--data", dir)
+	}
+	for k := range kills {
+		c := command()
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		e.watch(c.Process)
+		if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != -1 {
+			t.Fatalf("start %d was not killed: %v", k+1, err)
+		}
+	}
+	if out, err := command().CombinedOutput(); err != nil {
+		t.Fatalf("the last start: %v\n%s", err, out)
+	}
+	wholeRun(t, dir, questions, trials)
+	if asked := script.asked.Load(); asked < questions*trials || asked > questions*trials+kills {
+		t.Errorf("the model was asked %d times for %d trials and %d kills", asked, questions*trials, kills)
+	}
+}
+
+// wholeRun fails unless every (task, trial) is kept exactly once.
+func wholeRun(t *testing.T, dir string, questions, trials int) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(self, "serve", "--addr", "127.0.0.1:0", "--data", data)
-	command.Args[0] = "toolgym" // testscript.Main runs the program of this name
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &process{command, strings.TrimSpace(line)}
-}
-
-// kill ends the process as kill -9 does.
-func (p *process) kill(t *testing.T) {
-	t.Helper()
-	if err := p.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = p.command.Wait() // it says that it was killed
-}
-
-// A siege is a number of players of one server that is killed again and again.
-type siege struct {
-	t        *testing.T
-	address  atomic.Pointer[string]
-	answered atomic.Int64 // calls, by all players
-	enough   atomic.Bool
-
-	mu    sync.Mutex
-	steps map[string]int // of each episode, as its player was told
-}
-
-// send posts until there is an answer: while the server is away it waits.
-func (s *siege) send(path string, body any, answer any) int {
-	text, err := json.Marshal(body)
-	if err != nil {
-		s.t.Error(err)
-	}
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
-		response, err := http.Post(*s.address.Load()+path, "application/json", bytes.NewReader(text))
-		if err != nil {
-			continue
+	seen := map[string]int{}
+	lines := strings.Split(strings.TrimSpace(tell(t.Context(), dir, "runs", "export", "r", "-").out), "\n")
+	for _, line := range lines[1:] {
+		var r eval.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
 		}
-		received, err := io.ReadAll(response.Body)
-		if closed := response.Body.Close(); err != nil || closed != nil {
-			continue
-		}
-		if err := json.Unmarshal(received, answer); err != nil {
-			s.t.Errorf("%s: %v in %s", path, err, received)
-		}
-		return response.StatusCode
+		seen[fmt.Sprintf("%s %d", r.Task, r.Trial.Trial)]++
 	}
-	s.t.Errorf("%s: no answer within a minute", path)
-	s.enough.Store(true)
-	return 0
-}
-
-// play begins one episode after the other and makes calls whose answers are
-// numbered: a step that is lost, or made twice, shows at once.
-func (s *siege) play(player int) {
-	for round := 0; !s.enough.Load(); round++ {
-		var state client.State
-		if status := s.send("/v1/episodes", client.Start{TaskID: fmt.Sprintf("gridworld/0/%d", player)}, &state); status != http.StatusCreated {
-			s.t.Errorf("starting: %d", status)
-			return
-		}
-		for n := 1; !s.enough.Load(); n++ {
-			call := client.Call{Name: []string{"move_up", "move_down"}[n%2], RequestID: fmt.Sprintf("%d-%d-%d", player, round, n)}
-			var answer client.Answer
-			if status := s.send("/v1/episodes/"+state.ID+"/calls", call, &answer); status != http.StatusOK || answer.Step != n {
-				s.t.Errorf("episode %s call %d: status %d, step %d", state.ID, n, status, answer.Step)
-				return
-			}
-			s.answered.Add(1)
-			s.mu.Lock()
-			s.steps[state.ID] = n
-			s.mu.Unlock()
-			if answer.Terminated || answer.Truncated {
-				break
-			}
-		}
+	if len(lines)-1 != questions*trials || len(seen) != questions*trials {
+		t.Errorf("%d trials are kept, %d different ones, want %d", len(lines)-1, len(seen), questions*trials)
 	}
-}
-
-// TestKilledUnderLoad kills a real server at random moments while players play.
-// The next one goes on: no answered step is lost, and none that is asked for
-// again is made twice.
-func TestKilledUnderLoad(t *testing.T) {
-	const players, kills = 8, 4
-	random := rand.New(rand.NewPCG(6, 9))
-	data := t.TempDir()
-	server := spawn(t, data)
-	s := &siege{t: t, steps: map[string]int{}}
-	s.address.Store(&server.address)
-	var group sync.WaitGroup
-	for player := range players {
-		group.Go(func() { s.play(player) })
-	}
-	for range kills {
-		goal := s.answered.Load() + 20 + random.Int64N(300)
-		for s.answered.Load() < goal && !s.enough.Load() && !t.Failed() {
-			time.Sleep(time.Duration(random.Int64N(int64(2 * time.Millisecond))))
-		}
-		server.kill(t)
-		server = spawn(t, data)
-		s.address.Store(&server.address)
-	}
-	goal := s.answered.Load() + 50
-	for s.answered.Load() < goal && !s.enough.Load() && !t.Failed() {
-		time.Sleep(time.Millisecond)
-	}
-	s.enough.Store(true)
-	group.Wait()
-	http.DefaultClient.CloseIdleConnections()
-	s.check(server)
-}
-
-// check compares what the players were told with what the server has.
-func (s *siege) check(server *process) {
-	caller, err := client.New(client.Config{URL: server.address})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer caller.Close()
-	total := 0
-	for id, told := range s.steps {
-		episode, err := caller.Open(s.t.Context(), id)
-		if err != nil {
-			s.t.Errorf("the episode %s: %v", id, err)
-			continue
-		}
-		path, err := episode.Trajectory(s.t.Context())
-		if err != nil || len(path.Steps) != told {
-			s.t.Errorf("the episode %s has %d steps, its player was told of %d (%v)", id, len(path.Steps), told, err)
-		}
-		total += told
-	}
-	s.t.Logf("%d episodes, %d steps", len(s.steps), total)
+	tell(t.Context(), dir, "runs").expect(t, exitDone, fmt.Sprintf("%d/%d", questions*trials, questions*trials))
 }

@@ -12,8 +12,8 @@ type Run struct {
 	Model   string          `json:"model"`
 	Digest  string          `json:"digest"` // of the model's weights and settings
 	Routes  []string        `json:"routes"`
-	Trials  int             `json:"trials"` // of each task on each route
-	Seed    uint64          `json:"seed"`
+	Trials  int             `json:"trials"`            // of each task on each route
+	Seed    uint64          `json:"seed"`              // of sampling in the first trial of a task; later trials count on
 	Options json.RawMessage `json:"options"`           // what is sent to the server with each request
 	Request json.RawMessage `json:"request,omitempty"` // what was asked for, to go on with the run
 	Command []string        `json:"command,omitempty"`

@@ -24,10 +24,11 @@ type Request struct {
 	Levels []string `json:"levels,omitempty"` // empty: 0, 1 and 2, as far as there are such
 	Rules  string   `json:"rules,omitempty"`
 	Suite  *Suite   `json:"suite,omitempty"`
-	N      int      `json:"n,omitempty"`      // tasks of each level
-	Limit  int      `json:"limit,omitempty"`  // of tasks in all; 0: none
-	Trials int      `json:"trials,omitempty"` // of each task
-	Seed   uint64   `json:"seed"`
+	N      int      `json:"n,omitempty"`           // tasks of each level
+	Limit  int      `json:"limit,omitempty"`       // of tasks in all; 0: none
+	Trials int      `json:"trials,omitempty"`      // of each task
+	Seed   uint64   `json:"seed"`                  // of the first task of each level, and of sampling
+	Sample *uint64  `json:"sample_seed,omitempty"` // of sampling alone: other answers to the same tasks
 
 	Temperature *float64 `json:"temperature,omitempty"`
 	NumCtx      int      `json:"num_ctx,omitempty"`
@@ -139,6 +140,15 @@ func (r Request) options() (json.RawMessage, error) {
 		return nil, fmt.Errorf("encoding options: %w", err)
 	}
 	return text, nil
+}
+
+// sampling is the seed of the first trial of each task; those that follow count
+// on from it.
+func (r Request) sampling() uint64 {
+	if r.Sample != nil {
+		return *r.Sample
+	}
+	return r.Seed
 }
 
 func (r Request) routes() []string {

@@ -188,7 +188,7 @@ func (r Room) plan(request Request, items []eval.Item, digest string) (eval.Run,
 		return eval.Run{}, fmt.Errorf("encoding the request: %w", err)
 	}
 	run := eval.Run{Name: request.Run, Created: r.Now().UTC(), Model: request.Model, Digest: digest, Routes: request.routes(), Trials: request.Trials,
-		Seed: request.Seed, Options: options, Request: kept, Command: request.Command}
+		Seed: request.sampling(), Options: options, Request: kept, Command: request.Command}
 	for _, item := range items {
 		task, err := item.RunTask()
 		if err != nil {

@@ -61,7 +61,7 @@ func (r Report) setup() section {
 		{"model digest", r.Run.Digest},
 		{"routes", strings.Join(r.Run.Routes, ", ")},
 		{"trials of each task", fmt.Sprint(r.Run.Trials)},
-		{"seed", fmt.Sprint(r.Run.Seed)},
+		{"seed of sampling", fmt.Sprint(r.Run.Seed)},
 		{"options", string(r.Run.Options)},
 	}}
 	for _, s := range r.Servers {
