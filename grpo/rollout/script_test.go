@@ -61,6 +61,14 @@ func answers(t *testing.T, status int, bodies ...string) (url string, requests *
 	return server.URL, requests
 }
 
+// steady makes a server that always answers the same.
+func steady(t testing.TB, body string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
 func config(url string) rollout.Config {
 	return rollout.Config{URL: url, Model: "m", NumCtx: 100}.WithDefaults()
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // adder is a set with one tool whose schema says more than Ollama's type holds.
-func adder(t *testing.T) tools.Set {
+func adder(t testing.TB) tools.Set {
 	t.Helper()
 	add, err := tools.Declare("add", "Adds.", json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer","description":"Left.","minimum":1},"b":{"type":["integer","null"]}},"required":["a"],"additionalProperties":false}`))
 	if err != nil {
