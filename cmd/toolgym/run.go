@@ -36,6 +36,7 @@ type commandLine struct {
 	Play    playCommand    `cmd:"" help:"Play one task with an agent, or yourself."`
 	Parse   parseCommand   `cmd:"" help:"Read the tool calls that a model wrote."`
 	Score   scoreCommand   `cmd:"" help:"Score completions in groups, JSON lines to JSON lines."`
+	Skills  skillsCommand  `cmd:"" help:"Procedural memory: learn, list and plot skills."`
 	Audit   auditCommand   `cmd:"" help:"Attack a rubric: try to be paid without doing the task."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve one task's tools over MCP, on stdin and stdout."`
 	Token   tokenCommand   `cmd:"" help:"Make a token for toolgym serve --token-file."`

@@ -80,7 +80,7 @@ func (a *Agent) explore(ctx context.Context, v *view, caller tools.Caller) (done
 // follow executes a chain up to its first failure.
 func (a *Agent) follow(ctx context.Context, v *view, caller tools.Caller, way chain) (done bool, err error) {
 	for i := range way.skills {
-		ok := false
+		var ok bool
 		if ok, done, err = a.execute(ctx, v, caller, &way.skills[i]); err != nil || done || !ok {
 			return done, err
 		}

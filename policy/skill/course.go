@@ -74,8 +74,8 @@ func (c Course) WithDefaults() Course {
 // Invalid. Zero is valid where it takes a default.
 func (c Course) Validate() error {
 	c = c.WithDefaults()
-	if c.Episodes < 0 || c.Evaluation < 0 {
-		return invalid("episodes", fmt.Sprintf("%d episodes and %d to evaluate", c.Episodes, c.Evaluation), "1 or more")
+	if c.Episodes < 0 || c.Evaluation < 0 || c.Episodes > mostEpisodes || c.Evaluation > mostEpisodes {
+		return invalid("episodes", fmt.Sprintf("%d episodes and %d to evaluate", c.Episodes, c.Evaluation), fmt.Sprintf("1 to %d", mostEpisodes))
 	}
 	if _, err := NewExplorer(c.Explorer, rand.NewPCG(0, 0)); err != nil {
 		return err

@@ -63,7 +63,7 @@ func calls(s skill.Skill) string {
 // TestLoopsAreRemoved walks to the key with a detour, a bump into the edge, a
 // useless and an unknown call.
 func TestLoopsAreRemoved(t *testing.T) {
-	words := "move_left fly move_up move_right move_right move_left move_left open_door move_right move_up move_right pickup_key move_up"
+	words := "move_left fly move_up move_right look move_right move_left open_door move_left move_right move_up move_right pickup_key move_up"
 	found := extract(t, play(t, gridworld.Spec(), "0", 0, caller(strings.Fields(words))))
 	want := map[string]string{
 		"acquire_key_right_2_up_2": "move_up move_right move_up move_right pickup_key",

@@ -8,9 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
-	"github.com/rogpeppe/go-internal/renameio"
 
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
@@ -47,12 +47,21 @@ func Load(path string) (*Library, error) {
 		return nil, fmt.Errorf("reading a skill library: %w", err)
 	}
 	l, err := Decode(text)
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
-		moved := *e
-		moved.Where = path + "#" + e.Where
-		return nil, &moved
+	if err != nil {
+		return nil, within(path+"#", err)
 	}
-	return l, err
+	return l, nil
+}
+
+// within puts the place of a caller's mistake into a larger one.
+func within(where string, err error) error {
+	e := (*tools.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	moved.Where = where + e.Where
+	return &moved
 }
 
 // Decode is Load for a text.
@@ -75,9 +84,7 @@ func Decode(text []byte) (*Library, error) {
 		s.compact()
 		at := fmt.Sprintf("/skills/%d", i)
 		if err := s.Validate(); err != nil {
-			e := *err.(*tools.Error) // which is what Validate returns
-			e.Where = at + e.Where
-			return nil, &e
+			return nil, within(at, err)
 		}
 		if first, taken := l.byName[s.Name]; taken {
 			return nil, invalid(at+"/name", fmt.Sprintf("the name %q stands already at /skills/%d", s.Name, first), "each name once")
@@ -159,10 +166,29 @@ func (l *Library) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, text); err != nil {
+	if err := replace(path, text); err != nil {
 		return fmt.Errorf("writing a skill library: %w", err)
 	}
 	current.remember()
 	*l = *current
+	return nil
+}
+
+// replace writes a file so that its name means the old content or the new one.
+func replace(path string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = errors.Join(f.Chmod(0o644), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
 	return nil
 }

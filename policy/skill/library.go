@@ -3,6 +3,7 @@ package skill
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"toolgym/tools"
@@ -49,9 +50,7 @@ func (l *Library) Clone() *Library {
 	for i := range l.skills {
 		c.append(l.skills[i].clone())
 	}
-	for name, at := range l.saved {
-		c.saved[name] = at
-	}
+	maps.Copy(c.saved, l.saved)
 	return c
 }
 
@@ -164,12 +163,7 @@ func (l *Library) Retrieve(state State, query []float64, k int) ([]Skill, error)
 		if !l.conditions[i].holds(&state, bits) {
 			continue
 		}
-		rank := 0.0
-		if len(query) > 0 {
-			rank = dot(l.vector(i), query)
-		} else {
-			rank = l.rate(&l.skills[i])
-		}
+		rank := l.rank(i, query)
 		if len(best) >= k && (k <= 0 || rank <= best[k-1].rank) {
 			continue
 		}
@@ -184,6 +178,14 @@ func (l *Library) Retrieve(state State, query []float64, k int) ([]Skill, error)
 		found[i] = l.skills[hit.at]
 	}
 	return found, nil
+}
+
+// rank is the similarity of a skill to the query, or its rate without one.
+func (l *Library) rank(i int, query []float64) float64 {
+	if len(query) > 0 {
+		return dot(l.vector(i), query)
+	}
+	return l.rate(&l.skills[i])
 }
 
 // rate is a skill's success rate. The documented one counts every merge as a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"toolgym/tools"
 )
@@ -61,12 +62,12 @@ func extractMacro(t tools.Trajectory) ([]Skill, error) {
 
 // macroName names the operations, and leaves out what only carries numbers.
 func macroName(actions []tools.Call) string {
-	name := "answer_by"
+	words := []string{"answer_by"}
 	for _, action := range actions {
 		if !slices.Contains([]string{"answer", "store", "recall", "lookup"}, action.Name) {
-			name += "_" + action.Name
+			words = append(words, action.Name)
 		}
 	}
+	name := strings.Join(words, "_")
 	return name[:min(len(name), mostName)]
 }
-

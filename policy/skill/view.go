@@ -107,16 +107,15 @@ func (v *view) update(content json.RawMessage) (shown, error) {
 // next is the flag to be gained next, and where; known is false where the
 // place is not.
 func (v *view) next() (flag string, at Offset, known bool) {
-	what := ""
 	switch {
 	case !v.key:
-		flag, what = hasKey, "key"
+		flag = hasKey
 	case !v.open:
-		flag, what = doorOpen, "door"
+		flag = doorOpen
 	default:
-		flag, what = atGoal, "goal"
+		flag = atGoal
 	}
-	at, known = v.places[what]
+	at, known = v.places[placeOf(flag)]
 	return flag, at, known
 }
 

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"toolgym/policy/skill"
+	"toolgym/tools"
+)
+
+type skillsCommand struct {
+	Learn skillsLearn `cmd:"" help:"Learn skills on the gridworld, from five seeds, and compare with the same explorer without skills."`
+	List  skillsList  `cmd:"" help:"List the skills of a library."`
+	Plot  skillsPlot  `cmd:"" help:"Draw again what a run recorded."`
+}
+
+// The files in the directory of --out.
+const (
+	libraryFile  = "library.json"
+	episodesFile = "episodes.jsonl"
+	plotFile     = "skills"
+)
+
+type skillsLearn struct {
+	Env      string `help:"Environment: ${enum}." enum:"gridworld" default:"gridworld"`
+	Level    string `help:"Level." default:"0"`
+	Episodes int    `help:"Episodes to learn in (default: 60, under the documented rules 15)."`
+	Seed     uint64 `help:"Seed of the first of the five runs." default:"0"`
+	Rules    string `help:"Rules: sound or documented." default:"sound"`
+	Explorer string `help:"How it explores, knowing nothing: ${enum}." enum:"novelty,random" default:"novelty"`
+	Out      string `help:"Directory to write library, episodes and plots to; a library that is there is gone on with." placeholder:"DIR"`
+}
+
+func (c skillsLearn) Run(ctx context.Context, world *console) error {
+	course := skill.Course{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
+	if err := c.open(&course); err != nil {
+		return err
+	}
+	if course.Library != nil {
+		world.log.Info("going on", "library", filepath.Join(c.Out, libraryFile), "skills", course.Library.Len())
+	}
+	if err := course.Validate(); err != nil {
+		return err
+	}
+	bar := newEpisodeBar(world.err, course.Total())
+	var episodes []skill.Episode
+	library, err := course.Run(ctx, func(e skill.Episode) error {
+		episodes = append(episodes, e)
+		bar.add()
+		if e.Run != 0 || e.Agent != skill.WithSkills || e.Part != skill.Learning {
+			return nil
+		}
+		return world.printf("episode %d reward %.1f steps %d skills %d\n", e.Number, e.Reward, e.Steps, e.Skills)
+	})
+	bar.end()
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	if err := c.keep(library, episodes); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("stopped after %d of %d episodes, %s: %w", len(episodes), course.Total(), c.where(), err)
+	}
+	return world.printJSON(skill.Summarise(episodes))
+}
+
+// where says what became of a run that was stopped, and how to go on.
+func (c skillsLearn) where() string {
+	if c.Out == "" {
+		return "nothing is kept without --out DIR"
+	}
+	return "what was learnt is kept in " + c.Out + ", the same command goes on with it"
+}
+
+// open makes the directory and reads the library that is there.
+func (c skillsLearn) open(course *skill.Course) error {
+	if c.Out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.Out, 0o750); err != nil {
+		return &tools.Error{Code: tools.Invalid, Where: "--out", Message: err.Error(), Want: "a directory that can be written"}
+	}
+	library, err := skill.Load(filepath.Join(c.Out, libraryFile))
+	if e := (*tools.Error)(nil); errors.As(err, &e) && e.Code == tools.NotFound {
+		return nil
+	}
+	course.Library = library
+	return err
+}
+
+// keep writes everything to the directory.
+func (c skillsLearn) keep(library *skill.Library, episodes []skill.Episode) error {
+	if c.Out == "" || library == nil {
+		return nil
+	}
+	if err := library.Save(filepath.Join(c.Out, libraryFile)); err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, e := range episodes {
+		if err := encoder.Encode(e); err != nil {
+			return fmt.Errorf("encoding an episode: %w", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.Out, episodesFile), lines.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("writing episodes: %w", err)
+	}
+	_, err := drawSkills(c.Out, episodes)
+	return err
+}
+
+// drawSkills writes the plots and returns their paths.
+func drawSkills(dir string, episodes []skill.Episode) ([]string, error) {
+	var paths []string
+	for _, format := range []string{"png", "svg"} {
+		drawn, err := skill.Draw(episodes, format)
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Join(dir, plotFile+"."+format)
+		if err := os.WriteFile(path, drawn, 0o600); err != nil {
+			return nil, fmt.Errorf("writing a plot: %w", err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+type skillsPlot struct {
+	Out string `help:"Directory that skills learn wrote to." placeholder:"DIR" required:""`
+}
+
+func (c skillsPlot) Run(world *console) error {
+	path := filepath.Join(c.Out, episodesFile)
+	file, err := os.Open(path)
+	if err != nil {
+		return &tools.Error{Code: tools.Invalid, Where: "--out", Message: err.Error(), Want: "a directory that toolgym skills learn --out wrote"}
+	}
+	episodes, err := skill.ReadEpisodes(file)
+	if e := (*tools.Error)(nil); errors.As(err, &e) {
+		e.Where = path + " " + e.Where
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	paths, err := drawSkills(c.Out, episodes)
+	for _, path := range paths {
+		err = errors.Join(err, world.printf("%s\n", path))
+	}
+	return err
+}
