@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -16,21 +15,11 @@ type episodeBar struct {
 }
 
 func newEpisodeBar(out io.Writer, total int) episodeBar {
-	if !onTerminal(out) {
+	if !isTerminal(out) {
 		return episodeBar{}
 	}
 	screen := mpb.New(mpb.WithOutput(out), mpb.WithWidth(40))
 	return episodeBar{screen, screen.AddBar(int64(total), mpb.PrependDecorators(decor.CountersNoUnit("%d/%d episodes ")), mpb.BarRemoveOnComplete())}
-}
-
-// onTerminal reports whether somebody watches.
-func onTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	stat, err := file.Stat()
-	return err == nil && stat.Mode()&os.ModeCharDevice != 0
 }
 
 func (b episodeBar) add() {
