@@ -34,7 +34,11 @@ func TestBesideStock(t *testing.T) {
 	noLeak(t)
 	items := arithmeticItems(t, 10, "0", "1", "2")
 	table := "| who plays | temperature | stage 0 | stage 1 | stage 2 | complete, of 30 | right answer |\n|---|---|---|---|---|---|---|\n"
-	for _, temperature := range []float64{0, 0.7} {
+	temperatures := []float64{0}
+	if testing.Verbose() { // the whole table is for a reader
+		temperatures = append(temperatures, 0.7)
+	}
+	for _, temperature := range temperatures {
 		passed := map[string]int{}
 		rows := contestants(t, server.URL, temperature)
 		for _, row := range rows {

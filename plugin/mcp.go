@@ -12,9 +12,11 @@ import (
 	"toolgym/tools"
 )
 
-// MCP is a session with an MCP server, such as the one that "toolgym serve" has
-// at /mcp, where a session is an episode. It is a [tools.Caller]: give it to
-// [EpisodeTools]. The protocol carries no reward, so its steps have none.
+// MCP is a session with an MCP server. It is a [tools.Caller]: give it to
+// [EpisodeTools], or to [Agent.Play]. At /mcp?task_id=… of "toolgym serve" a
+// session is an episode, and its steps have their rewards and their end; other
+// servers' steps have neither. The SDK forgets the order of a schema's
+// properties.
 type MCP struct {
 	session *mcp.ClientSession
 	set     tools.Set
@@ -82,23 +84,40 @@ func (m *MCP) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	if err != nil {
 		return tools.Step{}, fmt.Errorf("reading the answer of %s: %w", call.Name, err)
 	}
-	return tools.Transition(call, result, 0), nil
+	return stepOf(reply.Meta, call, result), nil
 }
+
+// stepOf takes what toolgym's own server says of a step, beside the protocol.
+func stepOf(meta mcp.Meta, call tools.Call, result tools.Result) tools.Step {
+	reward, _ := meta["toolgym/reward"].(float64)
+	switch {
+	case meta["toolgym/terminated"] == true:
+		return tools.Termination(call, result, reward)
+	case meta["toolgym/truncated"] == true:
+		return tools.Truncation(call, result, reward)
+	}
+	return tools.Transition(call, result, reward)
+}
+
+// Instructions is what the server says that its tools are for: the task's
+// prompt and the first observation, at toolgym's own.
+func (m *MCP) Instructions() string { return m.session.InitializeResult().Instructions }
 
 // Close ends the session, and with it the episode.
 func (m *MCP) Close() error { return m.session.Close() }
 
-// resultOf prefers the structured content; text is taken as a result's text.
+// resultOf prefers text that is an object, since the SDK has taken the
+// structured content through float64. Other text is taken as a result's text.
 func resultOf(reply *mcp.CallToolResult) (tools.Result, error) {
-	if reply.StructuredContent != nil {
-		structured, err := json.Marshal(reply.StructuredContent)
-		return tools.Result{Content: structured, IsError: reply.IsError}, err
-	}
 	var text strings.Builder
 	for _, part := range reply.Content {
 		if t, ok := part.(*mcp.TextContent); ok {
 			text.WriteString(t.Text)
 		}
+	}
+	if reply.StructuredContent != nil && !isObject(text.String()) {
+		structured, err := json.Marshal(reply.StructuredContent)
+		return tools.Result{Content: structured, IsError: reply.IsError}, err
 	}
 	if reply.IsError && !isObject(text.String()) {
 		return mistake(text.String()), nil

@@ -57,14 +57,21 @@ func TestWithOllama(t *testing.T) {
 	golden(t, "ollama", out.String())
 }
 
-// TestOverREST lets the same agent play against a server, as the manual says.
-func TestOverREST(t *testing.T) {
+// serving is a server of toolgym's own.
+func serving(t *testing.T) *httptest.Server {
+	t.Helper()
 	server, err := api.New(api.Config{Specs: tools.Specs{arithmetic.Spec()}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	listening := httptest.NewServer(server)
 	t.Cleanup(listening.Close)
+	return listening
+}
+
+// TestOverREST lets the same agent play against a server, as the manual says.
+func TestOverREST(t *testing.T) {
+	listening := serving(t)
 	c, err := client.New(client.Config{URL: listening.URL, HTTP: listening.Client()})
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +83,33 @@ func TestOverREST(t *testing.T) {
 	played, err := c.Play(t.Context(), "arithmetic/1/7", agent)
 	if err != nil || !played.Success || len(played.Steps) != 1 {
 		t.Errorf("%d steps, success %v, %v", len(played.Steps), played.Success, err)
+	}
+}
+
+// TestOverMCP: a session is an episode, and ends with it.
+func TestOverMCP(t *testing.T) {
+	listening := serving(t)
+	session, err := plugin.DialMCP(t.Context(), listening.URL+"/mcp?task_id=arithmetic/1/7", listening.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	recorder := &plugin.Recorder{}
+	offered, err := plugin.EpisodeTools(recorder.Watch(session))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := &scripted{answer: `{"value":37}`}
+	agent, err := plugin.NewAgent(plugin.AgentConfig{Model: model, Tools: offered, Callbacks: recorder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agent.Run(t.Context(), session.Instructions()); err != nil {
+		t.Fatal(err)
+	}
+	played := recorder.Trajectory()
+	if played.Return != 1 || !played.Terminated || len(played.Steps) != 1 || model.asked != 1 {
+		t.Errorf("%+v after %d questions", played, model.asked)
 	}
 }
 
