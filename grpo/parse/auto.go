@@ -102,8 +102,8 @@ func (s *scan) unknownCall() (at, end int, ok bool) {
 }
 
 // namesTool reports a declared name in the place of a tag's, <f>, <f a="1"> or
-// <|f|>, of an attribute's, name="f", or behind a word at the start of a line,
-// "Action: f".
+// <|f|>, of an attribute's, name="f", of a recipient's, to=functions.f, or behind
+// a word at the start of a line, "Action: f".
 func (s *scan) namesTool(at int, lineStart bool) bool {
 	var before, after string
 	switch s.text[at] {
@@ -118,6 +118,10 @@ func (s *scan) namesTool(at int, lineStart bool) bool {
 			return false
 		}
 		at++ // the quote
+	case 't':
+		if before = "to=functions."; !s.hasAt(at, before) {
+			return false
+		}
 	case 'A', 'T', 'F', 'C':
 		if before = protocolWord(s.text[at:s.end]); before == "" || !lineStart {
 			return false

@@ -50,7 +50,23 @@ func (s *scan) foreignJSON(m mark) (done, ok bool) {
 			a.fail(StatusMalformed, DefectUnknownEnvelope)
 		}
 	}
+	if end := s.specialToken(s.skipBlanks(s.pos)); m.closer == "" && end > s.pos && len(s.attempts) > first {
+		s.afterLast(end)
+	}
 	return done, true
+}
+
+// specialToken is the end of a token <|word|> at an offset that no form uses, or
+// the offset: a marker's unknown closer.
+func (s *scan) specialToken(at int) int {
+	limit := min(s.end, at+64)
+	if _, known := s.markAt(at); known || !s.hasAt(at, "<|") {
+		return at
+	}
+	if i := strings.Index(s.text[at:limit], "|>"); i >= 0 {
+		return at + i + len("|>")
+	}
+	return at
 }
 
 // isCallPayload reports a call, or a list of them.

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,19 +27,44 @@ type toolCall struct {
 	id, name  string
 	arguments any // an object, a string that holds one, or nil
 	raw       string
+	mends     strictjson.Mends // of the server's JSON around an object
 	span      Span
 }
 
 // readMessage reads a server's body: a chat message, alone or within Ollama's or
 // OpenAI's answer, or an error.
 func (r *Reader) readMessage(in Input) (Reading, error) {
-	members, _, err := strictjson.Defaults().Object(string(in.Message))
+	members, err := wholeObject(string(in.Message))
 	if err != nil {
 		return Reading{}, &tools.Error{Code: tools.Invalid, Where: "/message", Message: "the message is no JSON object: " + err.Error(), Want: "a chat message, or an error body"}
 	}
 	var m message
 	m.read(string(in.Message), 0, members)
 	return r.readAnswer(&m, in), nil
+}
+
+// wholeObject is decodeObject for a text that holds nothing else.
+func wholeObject(text string) ([]strictjson.Member, error) {
+	members, size, _, err := decodeObject(text)
+	if err == nil && strings.TrimSpace(text[size:]) != "" {
+		err = errors.New("more follows the object")
+	}
+	return members, err
+}
+
+// decodeObject decodes the object at the start of a server's text strictly, but
+// for halves of surrogate pairs: a model can generate them, and the server
+// passes them on.
+func decodeObject(text string) (members []strictjson.Member, size int, mends strictjson.Mends, err error) {
+	limits := strictjson.Defaults()
+	members, size, err = limits.Object(text)
+	if failure := (*strictjson.Error)(nil); errors.As(err, &failure) && failure.Kind == strictjson.LoneSurrogate {
+		mended, end, mends, mendErr := limits.Mend(text)
+		if mendErr == nil && mends == strictjson.MendSurrogate {
+			return mended, end, mends, nil
+		}
+	}
+	return members, size, 0, err
 }
 
 // read takes over what the members of a body say; base is the body's offset
@@ -108,7 +134,7 @@ func (m *message) descend(text string, at int) {
 	if at < 0 || at >= len(text) {
 		return
 	}
-	if members, _, err := strictjson.Defaults().Object(text[at:]); err == nil {
+	if members, _, _, err := decodeObject(text[at:]); err == nil {
 		m.read(text, at, members)
 	}
 }
@@ -117,28 +143,34 @@ func (m *message) descend(text string, at int) {
 // decoding them again.
 func (m *message) readCalls(text string, at int, list []any) {
 	at++
-	for range list {
+	for _, entry := range list {
 		at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \n\r\t,"))
-		_, size, err := strictjson.Defaults().Prefix(text[at:])
-		if err != nil {
-			return
+		if _, ok := entry.(map[string]any); !ok {
+			m.calls = append(m.calls, toolCall{span: Span{at, at}})
+			if _, size, err := strictjson.Defaults().Prefix(text[at:]); err == nil {
+				at += size
+			}
+			continue
 		}
-		members, _, _ := strictjson.Defaults().Object(text[at : at+size])
-		m.calls = append(m.calls, newToolCall(text, at, size, members))
+		c, size := newToolCall(text, at)
+		m.calls = append(m.calls, c)
 		at += size
 	}
 }
 
-// newToolCall reads one entry: {"id","function":{"name","arguments"}}.
-func newToolCall(text string, at, size int, members []strictjson.Member) toolCall {
-	c := toolCall{span: Span{at, at + size}}
+// newToolCall reads the entry at an offset, {"id","function":{"name","arguments"}},
+// and returns its size.
+func newToolCall(text string, at int) (c toolCall, size int) {
+	members, size, _, _ := decodeObject(text[at:])
+	c.span = Span{at, at + size}
 	for _, member := range members {
 		switch member.Key {
 		case "id":
 			c.id, _ = member.Value.(string)
 		case "function":
 			from := at + member.Start
-			inner, _, _ := strictjson.Defaults().Object(text[from : at+member.End])
+			inner, _, mends, _ := decodeObject(text[from:])
+			c.mends = mends
 			for _, part := range inner {
 				switch part.Key {
 				case "name":
@@ -149,7 +181,7 @@ func newToolCall(text string, at, size int, members []strictjson.Member) toolCal
 			}
 		}
 	}
-	return c
+	return c, size
 }
 
 // readAnswer reads what a server answered. Where structured calls exist, the

@@ -14,16 +14,11 @@ import (
 func (r *Reader) readStream(in Input) (Reading, error) {
 	a := assembly{byIndex: map[string]*fragment{}}
 	for i, chunk := range in.Stream {
-		value, err := strictjson.Decode(chunk)
-		object, ok := value.(map[string]any)
-		if err != nil || !ok {
-			message := "the chunk is no JSON object"
-			if err != nil {
-				message += ": " + err.Error()
-			}
-			return Reading{}, &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("/stream/%d", i), Message: message, Want: "a chunk of an answer"}
+		members, err := wholeObject(string(chunk))
+		if err != nil {
+			return Reading{}, &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("/stream/%d", i), Message: "the chunk is no JSON object: " + err.Error(), Want: "a chunk of an answer"}
 		}
-		a.chunk(object)
+		a.chunk(members)
 	}
 	for _, f := range a.calls {
 		a.message.calls = append(a.message.calls, f.call())
@@ -54,9 +49,10 @@ func (f *fragment) call() toolCall {
 	return c
 }
 
-func (a *assembly) chunk(object map[string]any) {
-	for key, value := range object {
-		switch v := value.(type) {
+func (a *assembly) chunk(members []strictjson.Member) {
+	for _, member := range members {
+		key := member.Key
+		switch v := member.Value.(type) {
 		case string:
 			if key == "done_reason" || key == "error" {
 				a.message.readText(key, v)

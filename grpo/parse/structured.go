@@ -18,6 +18,10 @@ func (s *scan) structured(c toolCall) Attempt {
 		a.Value, a.Arguments = map[string]any{}, json.RawMessage("{}")
 	case map[string]any:
 		a.Value, a.Arguments = value, json.RawMessage(c.raw)
+		if c.mends != 0 {
+			a.Arguments = strictjson.Append(nil, value)
+			a.Defects = with(a.Defects, mendDefects(c.mends)...)
+		}
 	case string:
 		a.Raw = value
 		s.stringArguments(&a, value)

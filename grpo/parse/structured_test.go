@@ -51,6 +51,8 @@ func TestMessages(t *testing.T) {
 		{"lost output, OpenAI", `{"choices": [{"message": {"role": "assistant", "content": null}, "finish_reason": "stop"}], "usage": {"completion_tokens": 40}}`, "", "", "none: [lost_output]"},
 		{"empty turn of one token", `{"role": "assistant", "content": "", "eval_count": 1}`, "", "", "answer:"},
 		{"only thinking", `{"role": "assistant", "content": "", "thinking": "Hm.", "eval_count": 40}`, "", "", "answer:"},
+		{"half a surrogate pair in the arguments", call(`{"name": "get_forecast", "arguments": {"city": "\ud83c"}}`), "", "stop", "syntax: get_forecast{\"city\":\"\uFFFD\"} [lone_surrogate]"},
+		{"half a surrogate pair in the content", `{"role": "assistant", "content": "\ud83c"}`, "", "stop", "answer:"},
 		{"control token in the name", call(`{"name": "<|channel|>commentary", "arguments": {}}`), "", "stop", "none: [missing_name]"},
 	}
 	set := declaredTools(t)
@@ -166,6 +168,7 @@ func TestInputErrors(t *testing.T) {
 		{"message is no JSON", parse.Input{Message: json.RawMessage("{")}},
 		{"message is a list", parse.Input{Message: json.RawMessage("[]")}},
 		{"message names a key twice", parse.Input{Message: json.RawMessage(`{"content": "a", "content": "b"}`)}},
+		{"message and more", parse.Input{Message: json.RawMessage("{} {}")}},
 		{"chunk is no object", parse.Input{Stream: []json.RawMessage{json.RawMessage("1")}}},
 	}
 	for _, tt := range tests {

@@ -44,6 +44,8 @@ func specialMark(word, rest string) mark {
 		m.token = kimiCall
 	case "tool_calls", "function_call", "function_calls":
 		m.token = alias
+	case "message":
+		return mark{}
 	case "channel":
 		m.token = harmonyChannel
 	case "start":
@@ -54,8 +56,20 @@ func specialMark(word, rest string) mark {
 	return m
 }
 
-// reasonOrResult is the marker of a special token that does not start a call.
+// reasonOrResult is the marker of a special token that does not start a call in
+// any family's form. One that is not known and stands before an object is
+// taken for an alias of a wrapper, like <|python_tag|>.
 func reasonOrResult(word, rest string) mark {
+	known := knownRole(word, rest)
+	payload := strings.TrimLeft(rest[:min(len(rest), maxHeader)], " \n\r\t")
+	if known.kind == 0 && (strings.HasPrefix(payload, "{") || strings.HasPrefix(payload, "[{")) {
+		return mark{kind: opener, token: alias, exact: true}
+	}
+	return known
+}
+
+// knownRole is the marker of a special token whose meaning is known.
+func knownRole(word, rest string) mark {
 	role := func(names ...string) mark {
 		for _, name := range names {
 			if strings.HasPrefix(rest, name) {
