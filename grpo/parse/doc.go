@@ -52,7 +52,7 @@
 // was made up. Only strict and answer are well formed.
 //
 // The rules are those of spec/grading.md, section 1; what was decided where it
-// leaves room stands in POLICY.md, one line each.
+// leaves room stands in grpo/POLICY.md, one line each (grpo.ReadingPolicy).
 //
 // # Bounds
 //
