@@ -4,10 +4,17 @@ import "strings"
 
 // barMark recognises special tokens, <|word|> and DeepSeek's <｜word｜>.
 func barMark(text string) (mark, int) {
+	size, ascii := len(fullBar), text[1] == '|'
+	if ascii {
+		size = 1
+	}
+	if len(text) < size+2 || !isLetter(text[1+size]) {
+		return mark{}, 0
+	}
 	if m, size := deepSeekMark(text); size > 0 {
 		return m, size
 	}
-	if !strings.HasPrefix(text, "<|") {
+	if !ascii {
 		return mark{}, 0
 	}
 	if m, size := gemmaMark(text); size > 0 {
@@ -23,6 +30,8 @@ func barMark(text string) (mark, int) {
 	}
 	return m, end + 4
 }
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // specialMark is the marker of the special token <|word|>; rest follows it.
 func specialMark(word, rest string) mark {
