@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"toolgym/grpo/eval"
+	"toolgym/internal/ollamatest"
 )
 
 // told is what a command line said.
@@ -239,4 +240,14 @@ func TestADatabaseThatCanNotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	tell(t.Context(), dir, "runs").expect(t, exitOutside, "damaged", "another --data folder")
+}
+
+// The two tiny models on a real server: the one that was trained to the end is
+// better, and the comparison says so.
+func TestStrongerModel(t *testing.T) {
+	server, dir := ollamatest.Start(t), t.TempDir()
+	for _, model := range []string{ollamatest.Base, ollamatest.Tools} {
+		tell(t.Context(), dir, "eval", "--model", model, "--ollama", server.URL, "--level", "0", "--level", "1", "-n", "6", "--run", model).expect(t, exitDone)
+	}
+	tell(t.Context(), dir, "compare", ollamatest.Base, ollamatest.Tools, "--json").expect(t, exitDone, `"significant":true`, `"better":"tiny-tools"`)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 )
@@ -30,7 +31,7 @@ func (r Report) writeText(w io.Writer) error {
 			b.WriteString("Again: " + s.code + "\n")
 		}
 	}
-	return send(w, b.Bytes())
+	return send(w, regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAll(b.Bytes(), nil)) // empty cells at the end of a row
 }
 
 // writeMarkdown writes tables as GitHub's flavour has them.
