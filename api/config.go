@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/policy/skill"
 	"toolgym/tools"
 )
 
@@ -17,6 +18,10 @@ import (
 // set; of every other field, zero takes the default that it names.
 type Config struct {
 	Specs tools.Specs // the environments, in the order of display
+
+	// Skills are offered as tools in their environments and listed at
+	// /v1/skills; nil for none. Nobody may change the library while it is served.
+	Skills *skill.Library
 
 	Now    func() time.Time // the clock; default time.Now
 	NewID  func() string    // makes ids of episodes and requests, never the same twice; default crypto/rand.Text
@@ -65,6 +70,7 @@ func (c Config) withDefaults() Config {
 	if c.NewID == nil {
 		c.NewID = rand.Text
 	}
+	c.Specs = schooled(c.Specs, c.Skills)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	c.MaxEpisodes = cmp.Or(c.MaxEpisodes, 4096)
 	c.MaxSteps = cmp.Or(c.MaxSteps, 10_000)

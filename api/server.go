@@ -88,6 +88,7 @@ func (s *Server) routes() {
 	s.toolRoutes()
 	s.episodeRoutes()
 	s.auditRoutes()
+	s.skillRoutes()
 	s.mcpRoutes()
 }
 

@@ -14,6 +14,8 @@ type mcpCommand struct {
 	Env   string `help:"Environment." default:"arithmetic"`
 	Level string `help:"Level (default: the environment's first)."`
 	Seed  uint64 `help:"Seed of the task."`
+
+	Skills string `help:"Skill library to offer as tools." placeholder:"FILE"`
 }
 
 // Run plays one episode with whoever is at the other end of stdin and stdout. It
@@ -23,7 +25,11 @@ func (c mcpCommand) Run(ctx context.Context, world *console) (err error) {
 	if err != nil {
 		return err
 	}
-	server, err := api.New(api.Config{Specs: world.specs, Logger: world.log, Version: version()})
+	library, err := learntSkills(c.Skills)
+	if err != nil {
+		return err
+	}
+	server, err := api.New(api.Config{Specs: world.specs, Skills: library, Logger: world.log, Version: version()})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
 )
@@ -16,12 +17,21 @@ type playCommand struct {
 	Seed  uint64 `help:"Seed of the task." default:"0"`
 	Agent string `help:"Who plays: ${enum}." enum:"oracle,random,human" default:"oracle"`
 	JSON  bool   `help:"Print the trajectory as JSON."`
+
+	Skills string `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
 }
 
 func (c playCommand) Run(ctx context.Context, world *console) error {
 	spec, err := world.specs.Lookup(c.Env)
 	if err != nil {
 		return err
+	}
+	library, err := learntSkills(c.Skills)
+	if err != nil {
+		return err
+	}
+	if library != nil {
+		spec = skill.Offer(spec, library)
 	}
 	task, err := spec.Task(c.Rules, c.Level, c.Seed)
 	if err != nil {

@@ -19,6 +19,7 @@ type serveCommand struct {
 	TokenFile string   `help:"Tokens that are let in, as toolgym token makes them." placeholder:"FILE"`
 	TLSCert   string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
 	TLSKey    string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
+	Skills    string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
 	AllowHost []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
 }
 
@@ -56,8 +57,8 @@ func (c serveCommand) settings(world *console) (config api.Config, err error) {
 	if config.Data, err = world.dataDir(); err != nil {
 		return config, err
 	}
-	if c.TokenFile == "" {
-		return config, nil
+	if config.Skills, err = learntSkills(c.Skills); err != nil || c.TokenFile == "" {
+		return config, err
 	}
 	text, err := os.ReadFile(c.TokenFile)
 	if err != nil {

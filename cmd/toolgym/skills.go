@@ -133,6 +133,14 @@ func drawSkills(dir string, episodes []skill.Episode) ([]string, error) {
 	return paths, nil
 }
 
+// learntSkills reads the library of a --skills flag; nil without one.
+func learntSkills(path string) (*skill.Library, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return skill.Load(path)
+}
+
 type skillsPlot struct {
 	Out string `help:"Directory that skills learn wrote to." placeholder:"DIR" required:""`
 }

@@ -35,7 +35,7 @@ func (l *Library) plan(v *view) chain {
 			direct = chain{[]Skill{s}, len(s.Actions)}
 		}
 	}
-	if direct.steps > 0 && direct.steps <= abs(way.X)+abs(way.Y) {
+	if direct.steps > 0 && direct.steps <= abs(way[0])+abs(way[1]) {
 		return direct // nothing is shorter
 	}
 	composed := l.compose(v, gains, target)

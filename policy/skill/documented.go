@@ -79,13 +79,13 @@ func straight(v *view) tools.Call {
 	way := target.minus(v.agent)
 	name := map[string]string{hasKey: "pickup_key", doorOpen: "open_door"}[flag]
 	switch {
-	case way.X > 0:
+	case way[0] > 0:
 		name = "move_right"
-	case way.X < 0:
+	case way[0] < 0:
 		name = "move_left"
-	case way.Y > 0:
+	case way[1] > 0:
 		name = "move_up"
-	case way.Y < 0:
+	case way[1] < 0:
 		name = "move_down"
 	}
 	return tools.Call{Name: name, Arguments: json.RawMessage("{}")}

@@ -67,13 +67,13 @@ const near = 4
 //	6, 7  1 where the next cell towards it is barred, along x and along y
 func features(v *view, to Offset, target bool) []float64 {
 	f := make([]float64, EmbeddingSize)
-	f[0], f[1] = float64(to.X)/near, float64(to.Y)/near
-	f[5] = math.Hypot(1, float64(abs(to.X)+abs(to.Y))/near) // never 0, so that no vector is
+	f[0], f[1] = float64(to[0])/near, float64(to[1])/near
+	f[5] = math.Hypot(1, float64(abs(to[0])+abs(to[1]))/near) // never 0, so that no vector is
 	if target {
 		f[2], f[3], f[4] = number(v.key), number(v.open), 1
 	}
-	f[6] = number(to.X != 0 && !v.free(v.agent.plus(Offset{sign(to.X), 0})))
-	f[7] = number(to.Y != 0 && !v.free(v.agent.plus(Offset{0, sign(to.Y)})))
+	f[6] = number(to[0] != 0 && !v.free(v.agent.plus(Offset{sign(to[0]), 0})))
+	f[7] = number(to[1] != 0 && !v.free(v.agent.plus(Offset{0, sign(to[1])})))
 	return normalise(f)
 }
 

@@ -170,7 +170,7 @@ func nameOf(gains string, end Offset) string {
 	for _, part := range []struct {
 		way   string
 		cells int
-	}{{"right", end.X}, {"left", -end.X}, {"up", end.Y}, {"down", -end.Y}} {
+	}{{"right", end[0]}, {"left", -end[0]}, {"up", end[1]}, {"down", -end[1]}} {
 		if part.cells > 0 {
 			name += fmt.Sprintf("_%s_%d", part.way, part.cells)
 		}

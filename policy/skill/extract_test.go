@@ -109,7 +109,7 @@ func TestASkillThatMisleadsIsRetired(t *testing.T) {
 		}
 	}
 	liar := walk("liar", 1, turned(0))
-	liar.Path[0] = skill.Offset{X: 2, Y: 2}
+	liar.Path[0] = skill.Offset{2, 2}
 	add(t, library, liar)
 	explorer, err := skill.NewExplorer(skill.ExploreRandom, rand.NewPCG(1, 1))
 	must(t, err)

@@ -26,7 +26,7 @@ func walk(name string, cells int, embedding []float64) skill.Skill {
 	s := skill.Skill{Name: name, Env: "gridworld", Embedding: embedding}
 	for i := range cells {
 		s.Actions = append(s.Actions, tools.Call{Name: "move_right"})
-		s.Path = append(s.Path, skill.Offset{X: i + 1})
+		s.Path = append(s.Path, skill.Offset{i + 1, 0})
 	}
 	return s
 }
@@ -90,7 +90,7 @@ func TestAddMerges(t *testing.T) {
 
 func TestMergingKeepsTheShorterWay(t *testing.T) {
 	long := walk("long", 3, turned(0))
-	long.Path[1], long.Path[2] = skill.Offset{X: 1, Y: 1}, skill.Offset{X: 2}
+	long.Path[1], long.Path[2] = skill.Offset{1, 1}, skill.Offset{2, 0}
 	l := skill.NewLibrary(tools.Sound)
 	add(t, l, long)
 	add(t, l, walk("short", 2, turned(0)))

@@ -80,9 +80,9 @@ func (s *Skill) describe() string {
 		needs = append(needs, "the task reads "+s.Shape+" with a number for each #")
 	case s.Gains != "":
 		does = fmt.Sprintf("; then %s is true", s.Gains)
-		needs = append(needs, fmt.Sprintf("the %s is at (x%+d,y%+d) from the agent", placeOf(s.Gains), end.X, end.Y))
+		needs = append(needs, fmt.Sprintf("the %s is at (x%+d,y%+d) from the agent", placeOf(s.Gains), end[0], end[1]))
 	case len(s.Path) > 0:
-		does = fmt.Sprintf("; it moves the agent to (x%+d,y%+d)", end.X, end.Y)
+		does = fmt.Sprintf("; it moves the agent to (x%+d,y%+d)", end[0], end[1])
 	}
 	if len(s.Path) > 0 {
 		needs = append(needs, "the cells on the way are free")

@@ -90,7 +90,7 @@ func TestMacrosWhereTheyDoNotApply(t *testing.T) {
 	key.Gains = "has_key"
 	add(t, library, key)
 	short := walk("short", 2, turned(2))
-	short.Path[1] = skill.Offset{X: 1, Y: 1}
+	short.Path[1] = skill.Offset{1, 1}
 	add(t, library, short)
 	trajectory := play(t, skill.Offer(gridworld.Spec(), library), "0", 0, caller{"skill_far", "skill_key", "skill_short"})
 	for i, want := range []string{"the cell (5,0) to be free", "the key to be at (2,0)", "stopped after 2 of 2 calls: the agent is at (2,0) and should be at (1,1)"} {

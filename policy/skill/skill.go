@@ -40,12 +40,9 @@ type Skill struct {
 }
 
 // An Offset is a way across the grid, in cells to the right and upwards.
-type Offset struct{ X, Y int }
+type Offset [2]int
 
-// MarshalJSON writes the offset as [1,-3].
-func (o Offset) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", o.X, o.Y), nil }
-
-// UnmarshalJSON reads [1,-3].
+// UnmarshalJSON reads [1,-3], and nothing longer or shorter.
 func (o *Offset) UnmarshalJSON(text []byte) error {
 	var pair []int
 	if err := json.Unmarshal(text, &pair); err != nil {
@@ -54,12 +51,12 @@ func (o *Offset) UnmarshalJSON(text []byte) error {
 	if len(pair) != 2 {
 		return fmt.Errorf("an offset of %d numbers, want 2", len(pair))
 	}
-	o.X, o.Y = pair[0], pair[1]
+	*o = Offset(pair)
 	return nil
 }
 
-func (o Offset) plus(p Offset) Offset  { return Offset{o.X + p.X, o.Y + p.Y} }
-func (o Offset) minus(p Offset) Offset { return Offset{o.X - p.X, o.Y - p.Y} }
+func (o Offset) plus(p Offset) Offset  { return Offset{o[0] + p[0], o[1] + p[1]} }
+func (o Offset) minus(p Offset) Offset { return Offset{o[0] - p[0], o[1] - p[1]} }
 
 // end is where a skill leads: no way at all without a path.
 func (s *Skill) end() Offset {

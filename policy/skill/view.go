@@ -121,11 +121,11 @@ func (v *view) next() (flag string, at Offset, known bool) {
 
 // free tells whether a cell can be entered, as far as the view knows.
 func (v *view) free(c Offset) bool {
-	if c.X < 0 || c.Y < 0 || v.size > 0 && (c.X >= v.size || c.Y >= v.size) || v.barred[c] {
+	if c[0] < 0 || c[1] < 0 || v.size > 0 && (c[0] >= v.size || c[1] >= v.size) || v.barred[c] {
 		return false
 	}
 	door, known := v.places["door"]
-	return c.Y != v.row && c.X != v.column || known && c == door
+	return c[1] != v.row && c[0] != v.column || known && c == door
 }
 
 // clear tells whether the skill's way is free from a cell on.
@@ -155,4 +155,4 @@ type standing struct {
 func (v *view) standing() standing { return standing{v.agent, v.key, v.open, v.goal} }
 
 // cell writes a cell as prompts do.
-func cell(c Offset) string { return fmt.Sprintf("(%d,%d)", c.X, c.Y) }
+func cell(c Offset) string { return fmt.Sprintf("(%d,%d)", c[0], c[1]) }
