@@ -14,9 +14,10 @@ import (
 )
 
 type skillsCommand struct {
-	Learn skillsLearn `cmd:"" help:"Learn skills on the gridworld, from five seeds, and compare with the same explorer without skills."`
-	List  skillsList  `cmd:"" help:"List the skills of a library."`
-	Plot  skillsPlot  `cmd:"" help:"Draw again what a run recorded."`
+	Learn   skillsLearn   `cmd:"" help:"Learn skills on the gridworld, from five seeds, and compare with the same explorer without skills."`
+	Extract skillsExtract `cmd:"" help:"Make skills of what anybody played."`
+	List    skillsList    `cmd:"" help:"List the skills of a library."`
+	Plot    skillsPlot    `cmd:"" help:"Draw again what a run recorded."`
 }
 
 // The files in the directory of --out.
