@@ -289,6 +289,28 @@ func TestAgentBeginsWithItsPrompt(t *testing.T) {
 	}
 }
 
+// TestAgentKeepsItsStreamingFunction: the options of a chain hold one, a nil one
+// where nobody set it.
+func TestAgentKeepsItsStreamingFunction(t *testing.T) {
+	heard := func(name string, names *[]string) func(context.Context, []byte) error {
+		return func(context.Context, []byte) error { *names = append(*names, name); return nil }
+	}
+	var names []string
+	model := &script{}
+	agent := agentOf(t, plugin.AgentConfig{Model: model, Options: []llms.CallOption{llms.WithStreamingFunc(heard("agent", &names))}})
+	for _, options := range [][]chains.ChainCallOption{nil, {chains.WithSeed(1)}, {chains.WithStreamingFunc(heard("chain", &names))}} {
+		if _, _, err := agent.Plan(t.Context(), nil, map[string]string{"input": "go"}, options...); err != nil {
+			t.Fatal(err)
+		}
+		if err := model.with[len(model.with)-1].StreamingFunc(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"agent", "agent", "chain"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNewAgentRefuses(t *testing.T) {
 	add := listed(t, workshop())[0]
 	for name, config := range map[string]plugin.AgentConfig{

@@ -57,7 +57,7 @@ func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []
 
 // ask puts the conversation to the model, for as long as the budget lasts.
 func (a *Agent) ask(ctx context.Context, conversation []llms.MessageContent, options []llms.CallOption, left time.Duration) (*llms.ContentChoice, error) {
-	all := append(append([]llms.CallOption{}, a.config.Options...), options...)
+	all := append(append(slices.Clone(a.config.Options), options...), a.streaming())
 	if len(a.offered) > 0 {
 		all = append(all, llms.WithTools(a.offered))
 	}
@@ -77,6 +77,17 @@ func (a *Agent) ask(ctx context.Context, conversation []llms.MessageContent, opt
 		return nil, fmt.Errorf("%w: the model gave no choice", agents.ErrUnableToParseOutput)
 	}
 	return response.Choices[0], nil
+}
+
+// streaming gives the agent's own streaming function back, where the options of
+// a chain have taken it away: they set one whether or not they have one.
+func (a *Agent) streaming() llms.CallOption {
+	own := applied(a.config.Options).StreamingFunc
+	return func(o *llms.CallOptions) {
+		if o.StreamingFunc == nil {
+			o.StreamingFunc = own
+		}
+	}
 }
 
 // left is what the budget leaves of its time; 0 means that it has no bound.
