@@ -98,6 +98,20 @@ func TestAgentConverses(t *testing.T) {
 	}
 }
 
+// TestAgentCallsExactNamesOnly: langchaingo's executor would call it.
+func TestAgentCallsExactNamesOnly(t *testing.T) {
+	for way, run := range runners() {
+		t.Run(way, func(t *testing.T) {
+			called := 0
+			tool := wild{"wild", func(context.Context, string) (string, error) { called++; return "", nil }}
+			model := &script{lines: []llms.ContentChoice{says("", `WILD{"input":""}`, `Wild{"input":""}`)}}
+			if _, err := run(t.Context(), agentOf(t, plugin.AgentConfig{Model: model, Tools: []lctools.Tool{tool}}), "go"); err != nil || called != 0 {
+				t.Errorf("called %d times, %v", called, err)
+			}
+		})
+	}
+}
+
 func TestAgentAnswersForBadTools(t *testing.T) {
 	tests := []struct {
 		name string
