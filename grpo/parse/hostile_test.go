@@ -76,7 +76,7 @@ func hostile(size int) map[string]string {
 // (How long that takes is measured by BenchmarkHostile.)
 func TestHostileTexts(t *testing.T) {
 	reader := parse.NewReader(declaredTools(t))
-	for name, text := range hostile(20_000) {
+	for name, text := range hostile(5_000) {
 		t.Run(name, func(t *testing.T) {
 			for _, family := range parse.Families() {
 				for _, finish := range []string{"stop", "length"} {
