@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"errors"
 	"strings"
 
 	"toolgym/internal/strictjson"
@@ -71,11 +72,11 @@ func (s *scan) isForeignCall(members []strictjson.Member) bool {
 // call: a brace, and the key "name" with the name of a tool.
 func (s *scan) startsCall(at int) bool {
 	head := s.text[at:min(s.end, at+256)]
-	i := strings.Index(head, "name")
-	if i < 0 || strings.Trim(head[:i], "{[ \n\r\t\"'") != "" {
+	before, rest, ok := strings.Cut(head, "name")
+	if !ok || strings.Trim(before, "{[ \n\r\t\"'") != "" {
 		return false
 	}
-	rest := strings.TrimLeft(head[i+len("name"):], "\"' \n\r\t:")
+	rest = strings.TrimLeft(rest, "\"' \n\r\t:")
 	end := strings.IndexAny(rest, "\"'")
 	return end > 0 && (s.isDeclared(rest[:end]) || s.family == Llama3JSON)
 }
@@ -167,7 +168,7 @@ func (s *scan) bareList(at int) bool {
 	value, size, err := s.reader.Limits.JSON.Prefix(s.text[at:s.end])
 	s.spent += size
 	if err != nil {
-		if failure, ok := err.(*strictjson.Error); ok && s.startsCall(next) {
+		if failure, ok := errors.AsType[*strictjson.Error](err); ok && s.startsCall(next) {
 			s.broken(at, at, "", failure)
 			return true
 		}

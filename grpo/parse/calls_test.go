@@ -49,7 +49,7 @@ func TestPythonic(t *testing.T) {
 	})
 	readRows(t, parse.Olmo3, []row{
 		{"list", "<function_calls>\n[list_rooms()]\n</function_calls>", "envelope: list_rooms{} [array_in_tag]"},
-		{"on one line", "<function_calls>list_rooms() list_rooms()</function_calls>", "envelope: list_rooms{} list_rooms{} [wrong_separator]"},
+		{"on one line", "<function_calls>list_rooms() fly()</function_calls>", "envelope: list_rooms{} fly{} [unknown_tool wrong_separator]"},
 		{"no closer", "<function_calls>\nlist_rooms()\n", "envelope: list_rooms{} [missing_close_tag]"},
 		{"broken line", "<function_calls>\nlist_rooms()\nget_forecast(city=)\n</function_calls>", "envelope: list_rooms{} [invalid_json]"},
 	})

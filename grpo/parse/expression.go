@@ -95,8 +95,7 @@ func (e *expression) argument() *strictjson.Error {
 	e.at = s.skipBlanks(equals + 1)
 	value, size, mends, err := s.reader.Limits.JSON.Literal(s.text[e.at:s.end])
 	s.spent += size
-	var failure *strictjson.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*strictjson.Error](err); ok {
 		return &strictjson.Error{Kind: failure.Kind, Offset: e.at - e.start + failure.Offset, Message: failure.Message}
 	}
 	e.keep(key, value, mends)

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"errors"
 	"strings"
 
 	"toolgym/internal/strictjson"
@@ -37,7 +38,7 @@ func (s *scan) foreignJSON(m mark) (done, ok bool) {
 	s.spent += size
 	first := len(s.attempts)
 	if err != nil {
-		if failure, _ := err.(*strictjson.Error); !s.mentionsTool(at, m.closer, failure) {
+		if failure, ok := errors.AsType[*strictjson.Error](err); !ok || !s.mentionsTool(at, m.closer, failure) {
 			return false, false
 		}
 	} else if !s.isCallPayload(value) {

@@ -17,7 +17,7 @@ func functionaryForm() form {
 func (s *scan) functionary(m mark) bool {
 	name, next, ok := s.recipient(m.end)
 	switch {
-	case s.asked != Functionary && !(ok && s.isDeclared(name) && s.hasAt(s.skipBlanks(next), "{")):
+	case s.asked != Functionary && (!ok || !s.isDeclared(name) || !s.hasAt(s.skipBlanks(next), "{")):
 		return false // in another family, three chevrons are a quotation
 	case !ok:
 		return s.cutHeader(m, m.end)

@@ -118,7 +118,7 @@ func FuzzStream(f *testing.F) {
 	reader := parse.NewReader(declaredTools(f))
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		stream := []json.RawMessage{}
-		for _, line := range bytes.Split(lines, []byte("\n")) {
+		for line := range bytes.SplitSeq(lines, []byte("\n")) {
 			stream = append(stream, line)
 		}
 		got, err := reader.Read(parse.Input{Stream: stream})

@@ -201,8 +201,7 @@ func (g *gemmaReader) value() (any, *strictjson.Error) {
 
 func (g *gemmaReader) literal() (any, *strictjson.Error) {
 	value, size, mends, err := g.limits.Literal(g.s.text[g.at:g.s.end])
-	var failure *strictjson.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*strictjson.Error](err); ok {
 		g.at += failure.Offset
 		return nil, g.fail(failure.Kind, failure.Message)
 	}
@@ -218,8 +217,7 @@ func (g *gemmaReader) text() (string, *strictjson.Error) {
 	if !g.s.hasAt(g.at, g.quote) {
 		g.lookalike = true
 		value, size, err := g.limits.Prefix(g.s.text[g.at:g.s.end])
-		var failure *strictjson.Error
-		if errors.As(err, &failure) {
+		if failure, ok := errors.AsType[*strictjson.Error](err); ok {
 			g.at += failure.Offset
 			return "", g.fail(failure.Kind, failure.Message)
 		}

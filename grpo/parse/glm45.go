@@ -46,7 +46,7 @@ func (s *scan) glmName(at int) (name string, next int, ok bool) {
 	next = s.skipBlanks(at + len(head))
 	closed := s.hasAt(next, argKeyOpen) || s.hasAt(next, toolCallClose)
 	cut := s.cutOff && (next >= s.end || s.partial(next, argKeyOpen, toolCallClose))
-	if strings.ContainsAny(name, " \n\t{[\"'(") || !closed && !(cut || next >= s.end && s.isDeclared(name)) {
+	if strings.ContainsAny(name, " \n\t{[\"'(") || !closed && !cut && (next < s.end || !s.isDeclared(name)) {
 		return "", 0, false
 	}
 	if s.hasAt(next, argKeyOpen) || cut || s.isDeclared(name) {

@@ -29,7 +29,7 @@ type header struct {
 func parseHeader(text string) (h header) {
 	text = strings.NewReplacer("<|channel|>", " <|channel|> ", "<|constrain|>", " <|constrain|> ", harmonyBegin, " ").Replace(text)
 	channelDue := false
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		recipient, addressed := strings.CutPrefix(word, "to=")
 		switch {
 		case word == "<|channel|>":
@@ -202,7 +202,7 @@ func (s *scan) harmonyStripped(at int) bool {
 	for _, word := range [...]string{"assistant", "commentary"} {
 		text = strings.TrimLeft(strings.TrimPrefix(text, word), " ")
 	}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		recipient, addressed := strings.CutPrefix(word, "to=functions.")
 		switch {
 		case addressed && name == "":

@@ -102,7 +102,7 @@ func (s *scan) bareLines(at int) bool {
 	saved := *s
 	end, ok := s.callLines(at, at, "")
 	cut := !ok && s.attempts[len(s.attempts)-1].Status == StatusTruncated
-	if !cut && !(ok && s.ends(end) && s.allDeclared(0)) {
+	if !cut && (!ok || !s.ends(end) || !s.allDeclared(0)) {
 		*s = saved
 		return false
 	}

@@ -152,11 +152,12 @@ func (s *scan) parameter(at int, t *tagged) (next int, ok bool) {
 // and next equals end.
 func (s *scan) parameterEnd(from int) (end, next int) {
 	p, f := s.find(parameterClose, from), s.find(functionClose, from)
-	if f >= 0 && (p < 0 || f < p) && (p < 0 || s.endsFunction(f)) {
-		p, end, next = -1, f, f
-	} else if p >= 0 {
+	switch {
+	case f >= 0 && (p < 0 || f < p && s.endsFunction(f)):
+		end, next = f, f
+	case p >= 0:
 		end, next = p, p+len(parameterClose)
-	} else {
+	default:
 		return -1, -1
 	}
 	if n := s.find(parameterOpen, from); n >= from && n < end && (n == from || s.text[n-1] == '\n') {

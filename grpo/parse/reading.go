@@ -2,6 +2,7 @@ package parse
 
 import (
 	"encoding/json"
+	"slices"
 
 	"toolgym/tools"
 )
@@ -68,14 +69,7 @@ type Reading struct {
 // Has reports whether the completion, or one of its attempts, has the defect.
 func (r Reading) Has(d Defect) bool { return has(r.Defects, d) }
 
-func has(list []Defect, d Defect) bool {
-	for _, have := range list {
-		if have == d {
-			return true
-		}
-	}
-	return false
-}
+func has(list []Defect, d Defect) bool { return slices.Contains(list, d) }
 
 // with adds defects that are not there yet.
 func with(list []Defect, more ...Defect) []Defect {

@@ -124,11 +124,11 @@ func TestStreams(t *testing.T) {
 			call(`{"index": 0, "id": "a", "function": {"name": "get_forecast", "arguments": "{\"ci"}}`), call(`{"index": 1, "id": "b", "function": {"name": "list_rooms", "arguments": "{"}}`),
 			call(`{"index": 0, "function": {"arguments": "ty\": \"Oslo\"}"}}`), call(`{"index": 1, "function": {"arguments": "}"}}`)}, "strict: " + forecast + " list_rooms{}"},
 		{"a name after complete arguments", []string{
-			call(`{"index": 0, "function": {"name": "list_rooms", "arguments": "{}"}}`), call(`{"index": 0, "function": {"name": "list_rooms", "arguments": "{}"}}`)}, "strict: list_rooms{} list_rooms{}"},
+			call(`{"index": 0, "function": {"name": "lookup_order", "arguments": "{\"order_id\":1}"}}`), call(`{"index": 0, "function": {"name": "lookup_order", "arguments": "{\"order_id\":2}"}}`)}, `strict: lookup_order{"order_id":1} lookup_order{"order_id":2}`},
 		{"the same identifier and name in every chunk", []string{
 			call(`{"index": 0, "id": "a", "function": {"name": "get_forecast", "arguments": "{\"city\":"}}`), call(`{"index": 0, "id": "a", "function": {"name": "get_forecast", "arguments": "\"Oslo\"}"}}`)}, "strict: " + forecast},
 		{"another name before any arguments", []string{call(`{"index": 0, "function": {"name": "list_rooms"}}`), call(`{"index": 0, "function": {"name": "get_forecast", "arguments": "{\"city\": \"Oslo\"}"}}`)}, "strict: list_rooms{} " + forecast},
-		{"whole calls in one chunk without index", []string{call(`{"function": {"name": "list_rooms", "arguments": {}}}, {"function": {"name": "list_rooms", "arguments": {}}}`)}, "strict: list_rooms{} list_rooms{}"},
+		{"whole calls in one chunk without index", []string{call(`{"function": {"name": "list_rooms", "arguments": {}}}, {"function": {"name": "fly", "arguments": {}}}`)}, "strict: list_rooms{} fly{} [unknown_tool]"},
 		{"Ollama's lines", []string{`{"message": {"content": "", "tool_calls": [{"function": {"name": "list_rooms", "arguments": {}}}]}, "done": false}`, `{"message": {"content": ""}, "done": true, "done_reason": "stop", "eval_count": 9}`}, "strict: list_rooms{}"},
 		{"cut off", []string{call(`{"index": 0, "id": "a", "function": {"name": "get_forecast", "arguments": "{\"city\":"}}`), `{"choices": [{"delta": {}, "finish_reason": "length"}]}`}, "none: [truncated]"},
 		{"content", []string{delta(`{"content": "Hel"}`), delta(`{"content": "lo."}`)}, "answer:"},

@@ -189,14 +189,14 @@ func deepSeekToken(text string) (words string, size int, exact bool) {
 func dsmlMark(text string) (mark, int) {
 	name, size, exact := dsmlTag(text)
 	m := mark{kind: opener, exact: exact}
-	switch {
-	case name == "tool_calls" || name == "function_calls":
-		m.token, m.closer = dsmlCalls, name
+	switch name {
+	case "tool_calls", "function_calls":
+		m.token = dsmlCalls
 		if !strings.HasPrefix(text[size:], ">") {
 			return mark{}, 0
 		}
 		size++
-	case name == "invoke":
+	case "invoke":
 		m.token = dsmlInvoke
 	default:
 		return mark{}, 0

@@ -1,5 +1,7 @@
 package strictjson
 
+import "slices"
+
 // keySet finds a key's second use: by comparison while there are few keys, as
 // in nearly every object, and by a map from there.
 type keySet struct {
@@ -15,10 +17,8 @@ func (s *keySet) add(key string) bool {
 		s.many[key] = struct{}{}
 		return len(s.many) > before
 	}
-	for _, old := range s.few[:s.n] {
-		if old == key {
-			return false
-		}
+	if slices.Contains(s.few[:s.n], key) {
+		return false
 	}
 	if s.n < len(s.few) {
 		s.few[s.n] = key
