@@ -59,6 +59,10 @@ type Config struct {
 	Rate          float64 // requests a second from one address; default 20,000
 	Burst         int     // requests at once from one address; default the rate
 
+	// Traces sends a span of every request by OTLP, as the OTEL_* variables of the
+	// environment say.
+	Traces bool
+
 	Version string // of the program, for the OpenAPI document; default "devel"
 }
 

@@ -104,6 +104,7 @@ func (s *Server) openAs(ctx context.Context, id string, spec tools.Spec, task to
 		s.episodes.discard(e)
 		return nil, err
 	}
+	s.metrics.begun.WithLabelValues(spec.Name).Inc()
 	if err := s.tidy(ctx, number); err != nil {
 		s.config.Logger.Warn("old episodes are still kept", "error", err)
 	}

@@ -19,9 +19,12 @@ func (s *Server) healthy(context.Context, *struct{}) (*reply[client.Status], err
 	return answered(client.Status{Status: "ok"}), nil
 }
 
-func (s *Server) ready(context.Context, *struct{}) (*reply[client.Status], error) {
+func (s *Server) ready(ctx context.Context, _ *struct{}) (*reply[client.Status], error) {
 	if s.draining.Load() {
 		return nil, &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
+	}
+	if err := s.ledger.ready(ctx); err != nil {
+		return nil, err
 	}
 	return answered(client.Status{Status: "ready"}), nil
 }

@@ -73,6 +73,20 @@ func (l *ledger) add(ctx context.Context, id string, step int, m store.Move) err
 	return l.lost(ctx, l.store.AddMove(ctx, id, step, m), "the step could not be kept, and was not made")
 }
 
+// ready reports whether the database takes writes.
+func (l *ledger) ready(ctx context.Context) error {
+	if l.store == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := l.store.Probe(ctx); err != nil {
+		exchangeOf(ctx).fault = err
+		return &tools.Error{Code: tools.Unavailable, Message: "the database takes no writes; the log says why"}
+	}
+	return nil
+}
+
 // read finds what is kept of an episode.
 func (l *ledger) read(ctx context.Context, id string) (store.Episode, error) {
 	e, err := l.store.Episode(ctx, id)

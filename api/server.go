@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"toolgym/tools"
 )
@@ -30,6 +31,8 @@ type Server struct {
 	episodes *table
 	ledger   *ledger
 	sessions *sessions    // of MCP
+	metrics  *metrics
+	traces   *sdk.TracerProvider // nil without
 	quotas   *throttle    // by token
 	running  atomic.Int64 // requests that are being answered
 	http     *http.Server
@@ -51,7 +54,18 @@ func New(config Config) (*Server, error) {
 	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
-	s.echo.Use(s.identify, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated)
+	var err error
+	if s.metrics, err = newMetrics(s); err != nil {
+		return nil, err
+	}
+	if s.traces, err = newTracing(context.Background(), s.config); err != nil {
+		return nil, err
+	}
+	s.echo.Use(s.identify)
+	if s.traces != nil {
+		s.echo.Use(traced(s.traces))
+	}
+	s.echo.Use(s.metrics.requests, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated)
 	s.api = humaecho.New(s.echo, humaConfig(s.config.Version))
 	s.routes()
 	settle(s.api.OpenAPI())
@@ -61,7 +75,6 @@ func New(config Config) (*Server, error) {
 	if err := s.pages(); err != nil {
 		return nil, err
 	}
-	var err error
 	if s.http, err = s.newHTTP(); err != nil {
 		return nil, err
 	}
@@ -90,6 +103,7 @@ func (s *Server) routes() {
 	s.auditRoutes()
 	s.skillRoutes()
 	s.mcpRoutes()
+	s.metricRoutes()
 }
 
 // newHTTP sets a time limit to every phase of a request. Streams lift those of
@@ -164,5 +178,17 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.ledger.close())
 	}
+	s.flush(ctx)
 	return s.ledger.close()
+}
+
+// flush sends the spans that wait. A collector that does not answer is no
+// reason to say that the shutdown failed.
+func (s *Server) flush(ctx context.Context) {
+	if s.traces == nil {
+		return
+	}
+	if err := s.traces.Shutdown(ctx); err != nil {
+		s.config.Logger.Warn("the last traces were not sent", "error", err)
+	}
 }

@@ -53,5 +53,6 @@ func (s *Server) play(ctx context.Context, id string, m move) (*reply[client.Ans
 		return nil, err
 	}
 	s.episodes.used(e)
+	s.metrics.step(e.spec.Name, answer.Reward, answer.Result != nil && answer.Result.IsError)
 	return answered(answer), nil
 }

@@ -80,6 +80,21 @@ func (t *table) has(id string) bool {
 	return t.byID[id] != nil
 }
 
+// count is how many episodes are in the table.
+func (t *table) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.expire()
+	return t.order.Len()
+}
+
+// bytes is what their steps take, about.
+func (t *table) bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
+}
+
 // takeOver hands over the ids that were given up since it was last called.
 func (t *table) takeOver() []string {
 	t.mu.Lock()

@@ -53,7 +53,7 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 
 // settings is the configuration that the flags ask for.
 func (c serveCommand) settings(world *console) (config api.Config, err error) {
-	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version()}
+	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted()}
 	if config.Data, err = world.dataDir(); err != nil {
 		return config, err
 	}

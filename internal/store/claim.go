@@ -47,3 +47,11 @@ func (s *Store) claimed(err error) error {
 
 // Release gives the claim up.
 func (c *Claim) Release() error { return errors.Join(c.conn.Close(), c.db.Close()) }
+
+// Probe reports whether the database takes writes at present, by making one.
+func (s *Store) Probe(ctx context.Context) error {
+	return s.writeOne(ctx, func(tx *sql.Tx) error {
+		_, err := tx.Exec(`UPDATE probe SET at = at + 1`)
+		return err
+	})
+}

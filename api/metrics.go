@@ -1,0 +1,96 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo-contrib/echoprometheus"
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// metrics are what /metrics shows. Every label has a bounded number of values:
+// what a client makes up never becomes one.
+type metrics struct {
+	registry *prometheus.Registry
+	begun    *prometheus.CounterVec   // episodes by environment
+	steps    *prometheus.CounterVec   // by environment and outcome: ok, mistake
+	rewards  *prometheus.HistogramVec // the environment's own, a step, by environment
+	scored   *prometheus.CounterVec   // completions by outcome: scored, unscored
+	scores   prometheus.Histogram     // rewards that rubrics gave
+	requests echo.MiddlewareFunc
+}
+
+const namespace = "toolgym"
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+}
+
+func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// newMetrics registers everything, in a registry of this server's own.
+func newMetrics(s *Server) (*metrics, error) {
+	rewards := []float64{-5, -2, -1, -0.5, -0.1, 0, 0.1, 0.5, 1, 2, 3, 4, 5, 6, 10}
+	m := &metrics{registry: prometheus.NewRegistry(),
+		begun:   counter("episodes_begun_total", "Episodes that were begun.", "env"),
+		steps:   counter("steps_total", "Steps of episodes; a mistake is the agent's.", "env", "outcome"),
+		rewards: histogram("step_reward", "Rewards of steps, the environments' own.", rewards, "env"),
+		scored:  counter("completions_total", "Completions that were sent to be scored.", "outcome"),
+		scores:  prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "reward", Help: "Rewards that rubrics gave.", Buckets: rewards}),
+	}
+	live := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "episodes_live", Help: "Episodes that are live."},
+		func() float64 { return float64(s.episodes.count()) })
+	memory := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "episodes_bytes", Help: "What the trajectories of the live episodes take, about."},
+		func() float64 { return float64(s.episodes.bytes()) })
+	for _, c := range []prometheus.Collector{m.begun, m.steps, m.rewards, m.scored, m.scores, live, memory,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		if err := m.registry.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	var err error
+	m.requests, err = echoprometheus.MiddlewareConfig{
+		Namespace: namespace, Subsystem: "http", Registerer: m.registry, DoNotUseRequestPathFor404: true,
+		LabelFuncs: map[string]echoprometheus.LabelValueFunc{
+			"host":   func(echo.Context, error) string { return "" },
+			"method": func(c echo.Context, _ error) string { return knownMethod(c.Request().Method) },
+		},
+		HistogramOptsFunc: func(opts prometheus.HistogramOpts) prometheus.HistogramOpts {
+			if opts.Name == "request_duration_seconds" {
+				opts.Buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30}
+			}
+			return opts
+		},
+	}.ToMiddleware()
+	if err != nil {
+		return nil, fmt.Errorf("registering metrics of requests: %w", err)
+	}
+	return m, nil
+}
+
+// knownMethod keeps methods that nobody knows out of the labels.
+func knownMethod(method string) string {
+	if slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodPatch, http.MethodOptions}, method) {
+		return method
+	}
+	return "other"
+}
+
+// step counts a step that was made.
+func (m *metrics) step(env string, reward float64, mistake bool) {
+	outcome := "ok"
+	if mistake {
+		outcome = "mistake"
+	}
+	m.steps.WithLabelValues(env, outcome).Inc()
+	m.rewards.WithLabelValues(env).Observe(reward)
+}
+
+func (s *Server) metricRoutes() {
+	s.echo.GET("/metrics", requires(Admin, echoprometheus.NewHandlerWithConfig(echoprometheus.HandlerConfig{Gatherer: prometheus.Gatherers{s.metrics.registry}})))
+}
