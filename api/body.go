@@ -92,13 +92,13 @@ const checkKey = "body"
 
 // read takes the bytes off the wire, within the limits of size and of the
 // server's ReadTimeout. That timeout would go on to cancel the context of a
-// handler that takes longer, so it is lifted when the body is there.
+// handler that takes longer, so it is lifted when the body is there; not before,
+// since net/http reads on after an answer, for whatever is left of the body.
 func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
 	if kind := ctx.Header("Content-Type"); !isJSON(kind) {
 		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; want application/json", kind), ""}
 	}
 	text, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), k.limit+1))
-	_ = ctx.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
 	timeout := net.Error(nil)
 	switch {
 	case int64(len(text)) > k.limit:
@@ -108,6 +108,7 @@ func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
 	case err != nil:
 		return nil, &flawed{http.StatusBadRequest, "the body broke off", ""}
 	}
+	_ = ctx.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
 	return text, nil
 }
 
