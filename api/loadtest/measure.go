@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// measure plays against a server of its own.
+func measure(ctx context.Context, p plan) (r report, err error) {
+	folder, err := os.MkdirTemp("", "loadtest-*")
+	if err != nil {
+		return r, fmt.Errorf("making a folder: %w", err)
+	}
+	if p.binary == "" {
+		if p.binary, err = build(ctx, folder); err != nil {
+			return r, err
+		}
+	}
+	log, err := os.Create(filepath.Join(folder, "log"))
+	if err != nil {
+		return r, fmt.Errorf("making a log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close(), os.RemoveAll(folder)) }()
+	serve := func() (*process, error) {
+		return start(ctx, log, p.binary, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"))
+	}
+	server, err := serve()
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = server.kill() }()
+	s := &siege{ctx: ctx, sender: newSender(p.clients)}
+	defer s.sender.CloseIdleConnections()
+	s.address.Store(&server.address)
+	players := enlist(s, p)
+	r = report{Episodes: p.episodes, Clients: p.clients, Killed: p.kill}
+	r.MemoryBefore = s.memory()
+	began := time.Now()
+	s.until = began.Add(p.duration)
+	var group sync.WaitGroup
+	for _, player := range players {
+		group.Go(player.play)
+	}
+	if p.kill {
+		sleep(ctx, p.duration/2)
+		s.away.Store(true)
+		gone := time.Now()
+		if err := server.kill(); err != nil {
+			return r, err
+		}
+		if server, err = serve(); err != nil {
+			return r, err
+		}
+		s.address.Store(&server.address)
+		r.Restart = time.Since(gone).Seconds()
+	}
+	group.Wait()
+	r.sum(players, time.Since(began))
+	r.MemoryAfter = s.memory()
+	return r, ctx.Err()
+}
+
+// enlist makes the players and their episodes.
+func enlist(s *siege, p plan) []*player {
+	players := make([]*player, p.clients)
+	var group sync.WaitGroup
+	for i := range players {
+		share := p.episodes / p.clients
+		if i < p.episodes%p.clients {
+			share++
+		}
+		players[i] = &player{siege: s, number: i, episodes: make([]episode, share)}
+		group.Go(func() {
+			for k := range share {
+				players[i].begin(k)
+			}
+		})
+	}
+	group.Wait()
+	return players
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// memory is what the server's process holds, in MiB, as its metrics say; 0 where
+// they do not.
+func (s *siege) memory() float64 {
+	request, err := http.NewRequestWithContext(s.ctx, http.MethodGet, *s.address.Load()+"/metrics", nil)
+	if err != nil {
+		return 0
+	}
+	response, err := s.sender.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = response.Body.Close() }()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if value, found := strings.CutPrefix(lines.Text(), "process_resident_memory_bytes "); found {
+			bytes, _ := strconv.ParseFloat(value, 64) // Prometheus writes numbers
+			return bytes / (1 << 20)
+		}
+	}
+	return 0
+}
