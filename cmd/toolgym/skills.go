@@ -14,7 +14,7 @@ import (
 )
 
 type skillsCommand struct {
-	Learn   skillsLearn   `cmd:"" help:"Learn skills on the gridworld, from five seeds, and compare with the same explorer without skills."`
+	Learn   skillsLearn   `cmd:"" help:"Learn skills on the gridworld, and compare with the same explorer without; or macros on arithmetic."`
 	Extract skillsExtract `cmd:"" help:"Make skills of what anybody played."`
 	List    skillsList    `cmd:"" help:"List the skills of a library."`
 	Plot    skillsPlot    `cmd:"" help:"Draw again what a run recorded."`
@@ -28,8 +28,8 @@ const (
 )
 
 type skillsLearn struct {
-	Env      string `help:"Environment: ${enum}." enum:"gridworld" default:"gridworld"`
-	Level    string `help:"Level." default:"0"`
+	Env      string `help:"Environment: ${enum}." enum:"gridworld,arithmetic" default:"gridworld"`
+	Level    string `help:"Level (default: 0; on arithmetic 0,1,2, and measured on large as well)."`
 	Episodes int    `help:"Episodes to learn in (default: 60, under the documented rules 15)."`
 	Seed     uint64 `help:"Seed of the first of the five runs." default:"0"`
 	Rules    string `help:"Rules: sound or documented." default:"sound"`
@@ -38,6 +38,9 @@ type skillsLearn struct {
 }
 
 func (c skillsLearn) Run(ctx context.Context, world *console) error {
+	if c.Env != "gridworld" {
+		return c.learnMacros(ctx, world)
+	}
 	course := skill.Course{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
 	if err := c.open(&course); err != nil {
 		return err

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"toolgym/policy/skill"
+	"toolgym/tools"
+)
+
+// The figures of a lesson on arithmetic.
+const (
+	lessonEpisodes = 5   // of the teacher, on each level
+	lessonTasks    = 200 // to measure on
+)
+
+// learnMacros makes macros of arithmetic plans and shows what they are worth.
+func (c skillsLearn) learnMacros(ctx context.Context, world *console) error {
+	lesson, err := c.lesson(world)
+	if err != nil {
+		return err
+	}
+	course := skill.Course{}
+	if err := c.open(&course); err != nil {
+		return err
+	}
+	library := course.Library
+	if library == nil {
+		library = skill.NewLibrary(tools.Sound)
+	}
+	var episodes []skill.Episode
+	err = lesson.Learn(ctx, library, func(e skill.Episode) error {
+		episodes = append(episodes, e)
+		return world.printf("episode %d reward %.1f steps %d skills %d\n", e.Number, e.Reward, e.Steps, e.Skills)
+	})
+	if err != nil {
+		return err
+	}
+	grades, err := lesson.Examine(ctx, library, func(e skill.Episode) error {
+		episodes = append(episodes, e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.keep(library, episodes); err != nil {
+		return err
+	}
+	if err := world.printGrades(grades); err != nil {
+		return err
+	}
+	return world.printJSON(skill.Summarise(episodes))
+}
+
+// lesson is what the flags ask for.
+func (c skillsLearn) lesson(world *console) (skill.Lesson, error) {
+	spec, err := world.specs.Lookup(c.Env)
+	if err != nil {
+		return skill.Lesson{}, err
+	}
+	if c.Rules != tools.Sound {
+		return skill.Lesson{}, &tools.Error{Code: tools.Invalid, Where: "--rules", Message: fmt.Sprintf("macros of %s under the %s rules", c.Env, c.Rules), Want: "sound"}
+	}
+	l := skill.Lesson{Spec: spec, Levels: []string{"0", "1", "2"}, Further: []string{"large"}, Episodes: lessonEpisodes, Tasks: lessonTasks, Seed: c.Seed, Teacher: spec.Oracle}
+	if c.Level != "" {
+		l.Levels, l.Further = strings.Split(c.Level, ","), nil
+	}
+	if c.Episodes > 0 {
+		l.Episodes = c.Episodes
+	}
+	return l, nil
+}
+
+// printGrades prints the table of agents with and without macros.
+func (w *console) printGrades(grades []skill.Grade) error {
+	var rows [][]string
+	for _, g := range grades {
+		rows = append(rows, []string{g.Level, g.Agent, map[bool]string{true: "with", false: "without"}[g.Macros],
+			fmt.Sprintf("%d/%d", g.Solved, g.Tasks), fmt.Sprintf("%.1f", g.Decisions), fmt.Sprintf("%.1f", g.Calls)})
+	}
+	return w.printTable([]string{"LEVEL", "AGENT", "MACROS", "SOLVED", "DECISIONS", "CALLS"}, rows)
+}
