@@ -84,6 +84,7 @@ func TestHarmony(t *testing.T) {
 		{"made-up result", call + "<|start|>functions.get_forecast to=assistant<|channel|>commentary<|message|>{}<|end|><|start|>assistant" + call, "envelope: " + forecast + " [fabricated_tool_result]"},
 		{"tokens stripped", "commentary to=functions.get_forecast json" + city, "envelope: " + forecast + " [special_tokens_stripped]"},
 		{"tokens stripped, role glued", "assistantcommentary to=functions.get_forecast json" + city, "envelope: " + forecast + " [special_tokens_stripped]"},
+		{"message token stripped", "<|channel|>commentary to=functions.get_forecast <|constrain|>json" + city + "<|call|>", "envelope: " + forecast + " [special_tokens_stripped]"},
 		{"tokens stripped, prose behind", "commentary to=functions.get_forecast json" + city + " ok", "none: [unknown_envelope]"},
 		{"plain text", "Hello.", "answer:"},
 		{"braces missing", "<|channel|>commentary to=functions.get_forecast<|message|>{\"city\": \"Oslo\"<|call|>", "none: [unbalanced_braces]"},

@@ -24,6 +24,7 @@ func crashers() []crasher {
 		{"a tag of an unknown word never ends the loop", parse.Hermes, "<get_forecast>x</get_forecast>"},
 		{"a special token without a word", parse.Harmony, "<|>"},
 		{"a list whose second item is no call", parse.Mistral, "[A(),0<tool>"},
+		{"a call before a broken one gets its family", parse.Auto, "[get_forecast(),0"},
 		{"a prompt of Python's is no recipient", parse.Auto, ">>> list_rooms\n{}"},
 	}
 }

@@ -188,8 +188,8 @@ func (s *scan) harmonyCall(start, body int, h header) (next int) {
 	}
 }
 
-// harmonyStripped reads a header whose special tokens a server has removed, if
-// header and object are the whole content:
+// harmonyStripped reads a header whose special tokens a server has removed, all or
+// some of them, if header and object are the whole content:
 //
 //	assistantcommentary to=functions.f json{"a": 1}
 func (s *scan) harmonyStripped(at int) bool {
@@ -199,6 +199,10 @@ func (s *scan) harmonyStripped(at int) bool {
 	}
 	var name string
 	text := s.text[at:brace]
+	if strings.Contains(text, harmonyMessage) {
+		return false
+	}
+	text = strings.TrimSpace(strings.NewReplacer(harmonyBegin, " ", "<|channel|>", " ", "<|constrain|>", " ").Replace(text))
 	for _, word := range [...]string{"assistant", "commentary"} {
 		text = strings.TrimLeft(strings.TrimPrefix(text, word), " ")
 	}
@@ -215,9 +219,14 @@ func (s *scan) harmonyStripped(at int) bool {
 		return false
 	}
 	saved := *s
-	if s.argumentsOf(at, brace, name, "", "", []Defect{DefectTokensStripped}) && !s.ends(s.pos) {
-		*s = saved
-		return false
+	if s.argumentsOf(at, brace, name, "", "", []Defect{DefectTokensStripped}) {
+		if next := s.skipBlanks(s.pos); s.hasAt(next, harmonyCall) {
+			s.afterLast(next + len(harmonyCall))
+		}
+		if !s.ends(s.pos) {
+			*s = saved
+			return false
+		}
 	}
 	if s.family == Auto {
 		s.family = Harmony

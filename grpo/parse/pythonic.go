@@ -64,14 +64,13 @@ func (s *scan) wholeCalls(at int) bool {
 	}
 	saved := *s
 	end, ok := s.callList(at, at, "")
-	switch {
-	case ok && s.ends(end) && s.allDeclared(0):
-		s.callsWithoutWrapper(true)
-	case !ok && s.isDeclared(s.expressionName(s.skipBlanks(at+1))):
-	default:
+	whole := ok && s.ends(end) && s.allDeclared(0)
+	broken := !ok && s.isDeclared(s.expressionName(s.skipBlanks(at+1)))
+	if !whole && !broken {
 		*s = saved
 		return false
 	}
+	s.callsWithoutWrapper(true)
 	return true
 }
 
