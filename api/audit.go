@@ -2,13 +2,11 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"toolgym/api/client"
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
-	"toolgym/tools"
 )
 
 func (s *Server) auditRoutes() {
@@ -35,19 +33,7 @@ func (s *Server) audit(ctx context.Context, in *auditOrder) (*reply[audit.Report
 	defer cancel()
 	report, err := audit.Run(ctx, s.config.Specs, rubric)
 	if err != nil {
-		return nil, ofRubric(err)
+		return nil, below("/rubric", err)
 	}
 	return answered(report), nil
-}
-
-// ofRubric moves the place of a caller's mistake to where a request holds the
-// rubric.
-func ofRubric(err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	moved.Where = "/rubric" + e.Where
-	return &moved
 }

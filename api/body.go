@@ -37,18 +37,39 @@ func (b *body[T]) holds() reflect.Type { return reflect.TypeFor[T]() }
 
 // Resolve reads the body. What is wrong with it comes back as flaws.
 func (b *body[T]) Resolve(ctx huma.Context) []error {
-	check := ctx.Operation().Metadata[checkKey].(*bodyCheck)
-	text, refusal := check.read(ctx)
-	if refusal != nil {
-		return []error{refusal}
-	}
-	if errs := check.validate(text); len(errs) > 0 {
+	text, errs := textOf(ctx)
+	if len(errs) > 0 {
 		return errs
 	}
 	if err := json.Unmarshal(text, &b.value); err != nil {
 		return []error{unfit(err)}
 	}
 	return nil
+}
+
+// A checked is a body that was checked as any other, and that its handler
+// decodes: it can say where in a list of groups a schema does not compile, and
+// compile equal ones once.
+type checked[T any] struct{ text []byte }
+
+var _ huma.Resolver = (*checked[struct{}])(nil)
+
+func (b *checked[T]) holds() reflect.Type { return reflect.TypeFor[T]() }
+
+// Resolve reads the body and leaves it as it is.
+func (b *checked[T]) Resolve(ctx huma.Context) (errs []error) {
+	b.text, errs = textOf(ctx)
+	return errs
+}
+
+// textOf reads a body and checks it against its operation's schema.
+func textOf(ctx huma.Context) ([]byte, []error) {
+	check := ctx.Operation().Metadata[checkKey].(*bodyCheck)
+	text, refusal := check.read(ctx)
+	if refusal != nil {
+		return nil, []error{refusal}
+	}
+	return text, check.validate(text)
 }
 
 // unfit reports a value that is valid but does not fit its Go type: an integer
@@ -87,6 +108,10 @@ type bodyCheck struct {
 	fields *huma.Schema
 }
 
+// bytesPerValue is the least that the values of a large body take on average:
+// log-probabilities are about as long.
+const bytesPerValue = 16
+
 // checkKey is where an operation's metadata hold its bodyCheck.
 const checkKey = "body"
 
@@ -123,7 +148,12 @@ func isJSON(kind string) bool {
 
 // validate reports everything that is wrong with the text.
 func (k *bodyCheck) validate(text []byte) []error {
-	value, err := strictjson.Decode(text)
+	limits := strictjson.Defaults()
+	limits.Values = max(limits.Values, int(k.limit/bytesPerValue))
+	value, err := limits.Decode(text)
+	if e := (*strictjson.Error)(nil); errors.As(err, &e) && e.Kind == strictjson.TooLarge {
+		return []error{&flawed{http.StatusRequestEntityTooLarge, "the body holds " + err.Error(), ""}}
+	}
 	if err != nil {
 		return []error{&flawed{http.StatusBadRequest, "the body is not JSON: " + err.Error(), ""}}
 	}

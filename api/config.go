@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/grpo"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 )
@@ -41,6 +42,13 @@ type Config struct {
 	Data      string
 	Retention time.Duration // how long an episode that is over stays in the database; default 7 days
 	MaxKept   int           // such episodes at most; default 100,000
+
+	// Rubric pays for completions where a request brings none; default the
+	// published reward lab's.
+	Rubric        *grpo.Rubric
+	MaxScoring    int64         // bytes of bodies to be scored at the same time; default 256 MiB
+	MaxStreams    int           // scoring streams at the same time; default 64
+	StreamTimeout time.Duration // how long a stream waits for a line to come, or to be taken; default 10 minutes
 
 	MaxEpisodes int           // live episodes; default 4,096
 	MaxSteps    int           // steps of one episode, after which it is truncated; default 10,000
@@ -76,6 +84,13 @@ func (c Config) withDefaults() Config {
 	}
 	c.Specs = schooled(c.Specs, c.Skills)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Rubric == nil {
+		rubric := grpo.DefaultRubric()
+		c.Rubric = &rubric
+	}
+	c.MaxScoring = cmp.Or(c.MaxScoring, 256<<20)
+	c.MaxStreams = cmp.Or(c.MaxStreams, 64)
+	c.StreamTimeout = cmp.Or(c.StreamTimeout, 10*time.Minute)
 	c.MaxEpisodes = cmp.Or(c.MaxEpisodes, 4096)
 	c.MaxSteps = cmp.Or(c.MaxSteps, 10_000)
 	c.MaxMemory = cmp.Or(c.MaxMemory, 256<<20)
@@ -145,6 +160,7 @@ func (c Config) validateLimits() error {
 		{"MaxBody", float64(c.MaxBody)}, {"IdleExpiry", float64(c.IdleExpiry)}, {"CallTimeout", float64(c.CallTimeout)},
 		{"Rate", c.Rate}, {"Burst", float64(c.Burst)}, {"Retention", float64(c.Retention)}, {"MaxKept", float64(c.MaxKept)},
 		{"HeaderTimeout", float64(c.HeaderTimeout)}, {"BodyTimeout", float64(c.BodyTimeout)}, {"IdleTimeout", float64(c.IdleTimeout)},
+		{"MaxScoring", float64(c.MaxScoring)}, {"MaxStreams", float64(c.MaxStreams)}, {"StreamTimeout", float64(c.StreamTimeout)},
 		{"MaxConcurrent", float64(c.MaxConcurrent)}, {"TokenEpisodes", float64(c.TokenEpisodes)}, {"TokenRate", c.TokenRate},
 	}
 	for _, limit := range limits {

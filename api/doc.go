@@ -49,6 +49,19 @@
 // token has begun belongs to it. SECURITY.md lists what is defended, and the
 // test that holds each line.
 //
+// # Scoring
+//
+// POST /v1/parse, /v1/score and /get_reward are package grpo over HTTP, by the
+// rubric of the [Config] where a request brings none. Tool lists are compiled
+// once for equal bytes. Bodies of up to 64 MiB are taken there, and are bounded
+// together; a body that does not say its length counts as the longest.
+//
+// POST /v1/score/stream answers JSON lines while they are being sent, in memory
+// that does not grow with them. Every line and every answer has a time limit of
+// its own (Config.StreamTimeout), so that a client which stops sending, or stops
+// reading, is let go. What goes wrong before the first answer is a problem
+// document; afterwards the answer breaks off, which a chunked body makes plain.
+//
 // # Requests
 //
 // A body is one strict JSON value (package strictjson): no duplicate keys, no

@@ -11,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"toolgym/api/client"
-	"toolgym/tools"
 )
 
 const schemaPrefix = "#/components/schemas/"
@@ -21,7 +20,7 @@ const schemaPrefix = "#/components/schemas/"
 // first reader comes.
 func humaConfig(version string) huma.Config {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
-	registry.RegisterTypeAlias(reflect.TypeFor[tools.Tool](), reflect.TypeFor[toolForm]())
+	registerForms(registry)
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -35,18 +34,6 @@ func humaConfig(version string) huma.Config {
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{restate},
 	}
-}
-
-// toolForm is the JSON form of a tools.Tool, which writes itself.
-type toolForm struct {
-	Type     string       `json:"type" enum:"function"`
-	Function toolFunction `json:"function"`
-}
-
-type toolFunction struct {
-	Name        string         `json:"name"`
-	Description string         `json:"description,omitempty"`
-	Parameters  map[string]any `json:"parameters" doc:"The JSON Schema of the arguments, draft 2020-12."`
 }
 
 // schemaName names a schema by its type; those of other packages than the

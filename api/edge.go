@@ -62,8 +62,11 @@ func edgeFailure(err error) error {
 // document that the client sees in its place.
 func asFault(ctx context.Context, err error) *failure {
 	exchangeOf(ctx).fault = err
-	return fail(http.StatusInternalServerError, "the server could not do this; its log says why, under the request id")
+	return fail(http.StatusInternalServerError, seeLog)
 }
+
+// seeLog is all that a client hears of a fault of ours.
+const seeLog = "the server could not do this; its log says why, under the request id"
 
 // hungUp reports whether the client has gone, so that nothing that fails while
 // answering it is worth an alarm.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -35,6 +36,19 @@ func TestExamplesAreTrue(t *testing.T) {
 	same(t, "tool", want, f.ask(http.MethodPost, "/v1/tools/multiply/calls", request).body)
 	_, want = example("get", "/v1/envs/{env}/tasks", "200")
 	same(t, "tasks", want, f.ask(http.MethodGet, "/v1/envs/arithmetic/tasks?level=2&seed=17", "").body)
+	for _, path := range []string{"/v1/parse", "/v1/score", "/get_reward"} {
+		request, want = example("post", path, "200")
+		same(t, path, want, f.ask(http.MethodPost, path, request).body)
+	}
+	lines := func(m map[string]media) string {
+		var line bytes.Buffer
+		if err := json.Compact(&line, m["application/x-ndjson"].Example); err != nil {
+			t.Fatal(err)
+		}
+		return line.String()
+	}
+	op := doc.Paths["/v1/score/stream"]["post"]
+	same(t, "stream", lines(op.Responses["200"].Content), f.ask(http.MethodPost, "/v1/score/stream", lines(op.RequestBody.Content)).body, "advantage")
 	_, want = example("get", "/healthz", "200")
 	same(t, "health", want, f.ask(http.MethodGet, "/healthz", "").body)
 	_, want = example("get", "/readyz", "200")

@@ -1,10 +1,16 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
 	"toolgym/api/client"
+	"toolgym/api/dialect"
+	"toolgym/grpo"
+	"toolgym/grpo/match"
+	"toolgym/grpo/parse"
+	"toolgym/internal/intake"
 	"toolgym/tools"
 )
 
@@ -51,4 +57,53 @@ func examplePlayed() client.State {
 
 func exampleSummary() client.Summary {
 	return client.Summary{ID: "K5LDRAOTSTK5QBF3NI4PWEVC7C", TaskID: "arithmetic/2/17", Step: 1, ExpiresAt: exampleExpiry()}
+}
+
+// exampleScores is a group of two completions of one task, and their scores.
+func exampleScores() (grpo.Request, grpo.Response) {
+	right, wrong := "<tool_call>\n{\"name\": \"multiply\", \"arguments\": {\"a\": 9, \"b\": 3}}\n</tool_call>", "It is 27."
+	request := grpo.Request{Groups: []grpo.Group{{
+		ID: "g1", Tools: tools.Set{exampleTool()},
+		Expected:    &match.Expected{Calls: []match.Call{{Name: "multiply", Arguments: json.RawMessage(`{"a":9,"b":3}`)}}},
+		Completions: []grpo.Completion{{Text: &right, Family: parse.Hermes, FinishReason: "stop"}, {Text: &wrong, Family: parse.Hermes, FinishReason: "stop"}},
+	}}}
+	return request, scored(request)
+}
+
+// exampleLines is a line of a scoring file and its score.
+func exampleLines() (grpo.Line, grpo.ScoredLine) {
+	request, response := exampleScores()
+	group, score := request.Groups[0], response.Groups[0].Completions[0]
+	return grpo.Line{Group: group.ID, Tools: group.Tools, Expected: group.Expected, Completion: group.Completions[0]},
+		grpo.ScoredLine{Group: group.ID, Reward: score.Reward, Valid: score.Valid, Failure: score.Failure, Advantage: score.Advantage,
+			Success: score.Success, Criteria: score.Criteria, Defects: score.Defects, Tier: score.Tier}
+}
+
+// exampleRewards is what OpenRLHF asks, and its answer.
+func exampleRewards() (dialect.RewardQuery, dialect.Rewards) {
+	query := dialect.RewardQuery{
+		Query: []string{"<|im_start|>user\nThank you!<|im_end|>\n<|im_start|>assistant\nYou are welcome!<|im_end|>"}, Prompts: []string{"<|im_start|>user\nThank you!<|im_end|>\n<|im_start|>assistant\n"},
+		Labels: []string{`{"tools":[],"expected":{"calls":[]}}`},
+	}
+	asked, err := dialect.OpenRLHF(query, &intake.Desk{})
+	if err != nil {
+		panic("api: the example of rewards is wrong: " + err.Error())
+	}
+	rewards, err := asked.Rewards(scored(asked.Request))
+	if err != nil {
+		panic("api: the example of rewards is wrong: " + err.Error())
+	}
+	return query, rewards
+}
+
+// scored scores an example.
+func scored(request grpo.Request) grpo.Response {
+	scorer, err := grpo.NewScorer(nil, grpo.DefaultRubric())
+	if err == nil {
+		var response grpo.Response
+		if response, err = scorer.Score(context.Background(), request); err == nil {
+			return response
+		}
+	}
+	panic("api: an example can not be scored: " + err.Error())
 }

@@ -72,6 +72,9 @@ func operationOf(op *huma.Operation) manualOperation {
 func exampleOf(content map[string]*huma.MediaType) (schema, example string) {
 	media := content["application/json"]
 	if media == nil {
+		media = content[linesType]
+	}
+	if media == nil {
 		return "", ""
 	}
 	text, err := json.MarshalIndent(media.Example, "", "  ")

@@ -48,7 +48,7 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag},
 		Summary: r.summary, Description: r.text, DefaultStatus: r.status,
 		RejectUnknownQueryParameters: true, Metadata: map[string]any{},
-		Middlewares: huma.Middlewares{s.admits(r.role), s.onceEach},
+		Middlewares: huma.Middlewares{s.admits(r.role), s.onceEach, s.weighed(r.limit)},
 	}
 	var served *huma.Operation
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {

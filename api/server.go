@@ -16,6 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
+	"toolgym/grpo"
+	"toolgym/internal/intake"
 	"toolgym/tools"
 )
 
@@ -30,9 +32,12 @@ type Server struct {
 	offers   map[string][]offer
 	episodes *table
 	ledger   *ledger
-	sessions *sessions    // of MCP
+	sessions *sessions // of MCP
 	metrics  *metrics
 	traces   *sdk.TracerProvider // nil without
+	scorer   *grpo.Scorer
+	desk     intake.Desk // of bodies to be read and scored
+	scales   scales
 	quotas   *throttle    // by token
 	running  atomic.Int64 // requests that are being answered
 	http     *http.Server
@@ -50,11 +55,15 @@ func New(config Config) (*Server, error) {
 	s := &Server{config: config.withDefaults(), echo: echo.New()}
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
 	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}}
+	var err error
+	if s.scorer, err = grpo.NewScorer(s.config.Specs, *s.config.Rubric); err != nil {
+		return nil, below("Rubric", err)
+	}
+	s.scales.capacity = s.config.MaxScoring
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
 	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
-	var err error
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, err
 	}
@@ -100,6 +109,8 @@ func (s *Server) routes() {
 	s.envRoutes()
 	s.toolRoutes()
 	s.episodeRoutes()
+	s.parseRoutes()
+	s.scoreRoutes()
 	s.auditRoutes()
 	s.skillRoutes()
 	s.mcpRoutes()

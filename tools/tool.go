@@ -155,14 +155,22 @@ func (t *Tool) UnmarshalJSON(data []byte) error {
 	if err := d.Decode(&w); err != nil {
 		return &Error{Code: Invalid, Message: "this is no tool: " + err.Error(), Want: `{"type":"function","function":{"name","description","parameters"}}`}
 	}
-	f := w.function
-	if w.Function != nil {
-		f = w.Function.function
+	f, where := w.function, ""
+	switch {
+	case w.Type != "" && w.Type != "function":
+		return &Error{Code: Invalid, Where: "/type", Message: fmt.Sprintf("a tool of type %q", clip(w.Type)), Want: "function"}
+	case w.Function != nil && (f.Name != "" || f.Parameters != nil):
+		return &Error{Code: Invalid, Where: "/function", Message: "the tool is declared twice", Want: "either function, or name and parameters"}
+	case w.Function != nil:
+		f, where = w.Function.function, "/function"
 	}
 	if len(f.Parameters) == 0 || string(f.Parameters) == "null" {
 		f.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 	}
 	declared, err := Declare(f.Name, f.Description, f.Parameters)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		e.Where = where + e.Where
+	}
 	if err != nil {
 		return err
 	}

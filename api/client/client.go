@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"toolgym/grpo"
-	"toolgym/grpo/audit"
 	"toolgym/tools"
 )
 
@@ -161,12 +159,4 @@ func (c *Client) Play(ctx context.Context, taskID string, agent tools.Agent) (to
 		return path, played
 	}
 	return path, err
-}
-
-// Audit attacks a rubric, or the default one when it is nil, and reports what
-// each attack is paid. A rubric that makes no sense is invalid.
-func (c *Client) Audit(ctx context.Context, rubric *grpo.Rubric) (audit.Report, error) {
-	var report audit.Report
-	err := c.send(ctx, request{method: http.MethodPost, to: c.at("v1", "audit"), body: Audit{rubric}, repeat: true}, &report)
-	return report, err
 }

@@ -96,19 +96,17 @@ func (c *Client) once(ctx context.Context, r request, text []byte, answer any) e
 	if err != nil {
 		return fmt.Errorf("making the request: %w", err)
 	}
+	kind := ""
 	if r.body != nil {
-		out.Header.Set("Content-Type", "application/json")
+		kind = "application/json"
 	}
-	if c.config.Token != "" {
-		out.Header.Set("Authorization", "Bearer "+c.config.Token)
-	}
-	out.Header.Set("Accept", "application/json, application/problem+json")
+	c.dress(out, kind)
 	response, err := c.config.HTTP.Do(out)
 	if err != nil {
 		return broken(ctx, fmt.Errorf("asking the server: %w", err))
 	}
-	received, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
-	if err := errors.Join(err, response.Body.Close()); err != nil {
+	received, err := received(response)
+	if err != nil {
 		return broken(ctx, fmt.Errorf("reading the answer to %s %s: %w", r.method, r.to, err))
 	}
 	if response.StatusCode >= 300 {
@@ -121,6 +119,23 @@ func (c *Client) once(ctx context.Context, r request, text []byte, answer any) e
 		return fmt.Errorf("decoding the answer to %s %s: %w", r.method, r.to, err)
 	}
 	return nil
+}
+
+// dress sets the headers of a request whose body is of a kind, if it has one.
+func (c *Client) dress(r *http.Request, kind string) {
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	if c.config.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.config.Token)
+	}
+	r.Header.Set("Accept", "application/json, application/problem+json")
+}
+
+// received reads a body to its end.
+func received(response *http.Response) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
+	return text, errors.Join(err, response.Body.Close())
 }
 
 // broken is a failure of the network, which may pass unless the caller gave up.
@@ -142,6 +157,14 @@ func refusal(response *http.Response, text []byte) error {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // absent or a date: our own pause
 		return &passing{err, time.Duration(max(0, seconds)) * time.Second}
+	}
+	return err
+}
+
+// plain is a refusal to which the question is not repeated.
+func plain(err error) error {
+	if again := (*passing)(nil); errors.As(err, &again) {
+		return again.error
 	}
 	return err
 }

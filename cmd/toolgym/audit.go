@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"toolgym/grpo"
@@ -84,9 +83,9 @@ func readRubric(path string) (grpo.Rubric, error) {
 	if path == "" {
 		return grpo.DefaultRubric(), nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readFile("--rubric", path)
 	if err != nil {
-		return grpo.Rubric{}, &tools.Error{Code: tools.Invalid, Where: "--rubric", Message: err.Error(), Want: "a readable rubric"}
+		return grpo.Rubric{}, err
 	}
 	rubric, err := grpo.ParseRubric(text)
 	return rubric, ofFile(path, err)

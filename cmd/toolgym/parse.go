@@ -60,7 +60,7 @@ func (c parseCommand) one(ctx context.Context, world *console) error {
 		}
 		var desk intake.Desk
 		if declared, err = desk.Tools(list); err != nil {
-			return inFile(c.Tools, err)
+			return ofFile(c.Tools, err)
 		}
 	}
 	in := parse.Input{Text: new(string), Family: parse.Family(c.Family), FinishReason: c.FinishReason}

@@ -35,13 +35,13 @@ spilled to the system's temporary directory (TMPDIR).`
 }
 
 func (c scoreCommand) Run(ctx context.Context, world *console) error {
-	rubric, err := c.rubric()
+	rubric, err := readRubric(c.Rubric)
 	if err != nil {
 		return err
 	}
 	scorer, err := grpo.NewScorer(world.specs, rubric)
 	if err != nil {
-		return inFile(c.Rubric, err)
+		return ofFile(c.Rubric, err)
 	}
 	if c.Workers < 0 {
 		return usage("--workers", "a negative number of workers", "at least 1, or 0 for one a core")
@@ -60,16 +60,4 @@ func (c scoreCommand) Run(ctx context.Context, world *console) error {
 		return world.printJSON(map[string]grpo.Metrics{"metrics": metrics})
 	}
 	return writeTable(world.err, []string{"METRIC", "VALUE"}, metricRows(metrics, rubric))
-}
-
-func (c scoreCommand) rubric() (grpo.Rubric, error) {
-	if c.Rubric == "" {
-		return grpo.DefaultRubric(), nil
-	}
-	text, err := readFile("--rubric", c.Rubric)
-	if err != nil {
-		return grpo.Rubric{}, err
-	}
-	rubric, err := grpo.ParseRubric(text)
-	return rubric, inFile(c.Rubric, err)
 }

@@ -20,6 +20,7 @@ type serveCommand struct {
 	TLSCert   string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
 	TLSKey    string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
 	Skills    string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
+	Rubric    string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
 	AllowHost []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
 }
 
@@ -57,6 +58,11 @@ func (c serveCommand) settings(world *console) (config api.Config, err error) {
 	if config.Data, err = world.dataDir(); err != nil {
 		return config, err
 	}
+	rubric, err := readRubric(c.Rubric)
+	if err != nil {
+		return config, err
+	}
+	config.Rubric = &rubric
 	if config.Skills, err = learntSkills(c.Skills); err != nil || c.TokenFile == "" {
 		return config, err
 	}

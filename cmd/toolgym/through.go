@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-
-	"toolgym/tools"
 )
 
 // through opens FILE and lets work turn it into results. The work is called off
@@ -58,15 +56,4 @@ func (c *counted) Write(text []byte) (int, error) {
 		c.failed(fmt.Errorf("writing results: %w", err))
 	}
 	return n, err
-}
-
-// inFile puts the name of a file in front of where an error is.
-func inFile(name string, err error) error {
-	var e *tools.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	moved.Where = name + e.Where
-	return &moved
 }

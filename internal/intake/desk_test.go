@@ -34,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		{"a chunk that is none", `{"stream":[{},7]}`, "/stream/1", "no JSON object"},
 		{"tools that are an object", `{"text":"","tools":{}}`, "/tools", "an object"},
 		{"a tool without a name", `{"text":"","tools":[` + tool + `,{"parameters":{}}]}`, "/tools/1/name", "no name"},
-		{"a tool with a misspelt field", `{"text":"","tools":[{"type":"function","function":{"name":"f","paramters":{}}}]}`, "/tools/0", "paramters"},
+		{"a tool with a misspelt field", `{"text":"","tools":[{"type":"function","function":{"name":"f","parametres":{}}}]}`, "/tools/0", "parametres"},
 		{"a tool twice", `{"text":"","tools":[` + tool + `,` + tool + `]}`, "/tools/1", "stands already"},
 		{"a schema that is none", `{"text":"","tools":[{"name":"f","parameters":{"type":"thing"}}]}`, "/tools/0/parameters", "type"},
 		{"a schema that reads a file", `{"text":"","tools":[{"name":"f","parameters":{"$ref":"file:///etc/passwd"}}]}`, "/tools/0/parameters", "leaves the schema"},

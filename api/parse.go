@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"toolgym/grpo/parse"
+	"toolgym/tools"
+)
+
+func (s *Server) parseRoutes() {
+	text := "<think>Nine times three.</think>\n<tool_call>\n{\"name\": \"multiply\", \"arguments\": {\"a\": 9, \"b\": 3}}\n</tool_call>"
+	request := parse.Request{Input: parse.Input{Text: &text, Family: parse.Hermes, FinishReason: "stop"}, Tools: tools.Set{exampleTool()}}
+	answer, err := request.Read()
+	if err != nil {
+		panic("api: the example of reading can not be read: " + err.Error())
+	}
+	handle(s, route{id: "parse", method: http.MethodPost, path: "/v1/parse", tag: "scores", role: Score,
+		summary: "Read the calls that a model wrote",
+		text: "Exactly one of text (what the model generated), message (a server's body: a chat message with any further fields, or an error) and " +
+			"stream (a server's chunks). The calls of the answer are those that count; attempts says of every one how well it is written and why, and " +
+			"defects sums that up. schema_valid is null without calls.",
+		request: request, answer: answer}, s.parse)
+}
+
+type parseInput struct{ Sent checked[parse.Request] }
+
+func (s *Server) parse(_ context.Context, in *parseInput) (*reply[parse.Reading], error) {
+	reading, err := s.desk.Read(in.Sent.text)
+	if err != nil {
+		return nil, err
+	}
+	return answered(reading), nil
+}

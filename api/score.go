@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"toolgym/grpo"
+	"toolgym/grpo/match"
+	"toolgym/grpo/objective"
+	"toolgym/tools"
+)
+
+// maxScoreBody is what the body of a score route may have, in bytes.
+const maxScoreBody = 64 << 20
+
+func (s *Server) scoreRoutes() {
+	request, answer := exampleScores()
+	handle(s, route{id: "score", method: http.MethodPost, path: "/v1/score", tag: "scores", role: Score, limit: maxScoreBody,
+		refusals: []int{http.StatusNotFound},
+		summary:  "Score groups of completions",
+		text: "The completions of a group are graded against a task of an environment, in a fresh copy of which their calls are made, or against tools and what " +
+			"is expected of them. A completion that can not be held against the model has a null reward, with the reason in failure, and leaves mean and standard " +
+			"deviation. With log-probabilities for all completions the metrics have loss, kl and clip_ratio.",
+		request: request, answer: answer}, s.score)
+	s.streamRoute()
+	s.rewardRoute()
+}
+
+type scoreInput struct{ Sent checked[grpo.Request] }
+
+func (s *Server) score(ctx context.Context, in *scoreInput) (*reply[grpo.Response], error) {
+	request, err := s.scoreRequest(in.Sent.text)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	response, err := s.scorer.Score(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return answered(response), nil
+}
+
+// sentRequest is a request whose parts are decoded one by one, so that what is
+// wrong with one is said by its place.
+type sentRequest struct {
+	grpo.Request
+	Rubric json.RawMessage `json:"rubric"`
+	Loss   json.RawMessage `json:"loss"`
+	Groups []sentGroup     `json:"groups"`
+}
+
+type sentGroup struct {
+	grpo.Group
+	Tools    json.RawMessage `json:"tools"`
+	Expected json.RawMessage `json:"expected"`
+}
+
+func (s *Server) scoreRequest(text []byte) (grpo.Request, error) {
+	var sent sentRequest
+	if err := json.Unmarshal(text, &sent); err != nil {
+		return grpo.Request{}, misfit(err)
+	}
+	request := sent.Request
+	if sent.Rubric != nil {
+		request.Rubric = new(grpo.Rubric)
+		if err := request.Rubric.UnmarshalJSON(sent.Rubric); err != nil {
+			return request, below("/rubric", err)
+		}
+	}
+	if sent.Loss != nil {
+		request.Loss = new(objective.Config)
+		if err := request.Loss.UnmarshalJSON(sent.Loss); err != nil {
+			return request, below("/loss", err)
+		}
+	}
+	request.Groups = make([]grpo.Group, len(sent.Groups))
+	for i := range sent.Groups {
+		group, err := s.group(&sent.Groups[i])
+		if err != nil {
+			return request, below(fmt.Sprintf("/groups/%d", i), err)
+		}
+		request.Groups[i] = group
+	}
+	return request, nil
+}
+
+func (s *Server) group(sent *sentGroup) (grpo.Group, error) {
+	group := sent.Group
+	var err error
+	if group.Tools, err = s.desk.Tools(sent.Tools); err != nil {
+		return group, below("/tools", err)
+	}
+	if sent.Expected != nil {
+		group.Expected = new(match.Expected)
+		if err := json.Unmarshal(sent.Expected, group.Expected); err != nil {
+			return group, below("/expected", misfit(err))
+		}
+	}
+	return group, nil
+}
+
+// misfit is unfit as the error of a handler.
+func misfit(err error) error {
+	if e := (*tools.Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	f := unfit(err)
+	return &tools.Error{Code: tools.Invalid, Where: strings.TrimPrefix(f.pointer, "#"), Message: f.message}
+}
+
+// below puts a pointer in front of the place of a caller's mistake.
+func below(pointer string, err error) error {
+	e := (*tools.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	moved.Where = pointer + e.Where
+	return &moved
+}

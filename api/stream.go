@@ -1,0 +1,109 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+
+	"toolgym/grpo"
+	"toolgym/grpo/objective"
+)
+
+// linesType is the media type of JSON lines.
+const linesType = "application/x-ndjson"
+
+func (s *Server) streamRoute() {
+	handle(s, route{id: "score-stream", method: http.MethodPost, path: "/v1/score/stream", tag: "scores", role: Score,
+		refusals: []int{http.StatusUnsupportedMediaType, http.StatusRequestTimeout},
+		summary:  "Score completions line by line",
+		text: "Takes JSON lines, one completion each, of at most 64 MiB, and answers each with a line in the same order: a group as soon as the next one begins " +
+			"or the lines end. The members of a group are neighbours. A line that can not be read gives a line with a failure of kind harness that names its number. " +
+			"Lines may be sent while answers are read. An answer that breaks off, without the end of a chunked body, was not finished.",
+	}, s.scoreStream)
+	op := s.api.OpenAPI().Paths["/v1/score/stream"].Post
+	registry := s.api.OpenAPI().Components.Schemas
+	line, answer := exampleLines()
+	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		linesType: {Schema: registry.Schema(reflect.TypeFor[grpo.Line](), true, ""), Example: line}}}
+	op.Responses["200"].Description = "The scores, a line each."
+	op.Responses["200"].Content = map[string]*huma.MediaType{
+		linesType: {Schema: registry.Schema(reflect.TypeFor[grpo.ScoredLine](), true, ""), Example: answer}}
+}
+
+type streamInput struct {
+	ContentType   string `header:"Content-Type"`
+	Normalization string `query:"normalization" enum:"group,batch,none" doc:"What an advantage is divided by; default group. Under batch nothing is answered before the lines end."`
+	Rubric        string `query:"rubric" doc:"A rubric as JSON; default the server's."`
+	Metrics       bool   `query:"metrics" doc:"Add a last line {\"metrics\":{…}}."`
+}
+
+func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamResponse, error) {
+	if !isLines(in.ContentType) {
+		return nil, fail(http.StatusUnsupportedMediaType, "the lines are of another kind; want "+linesType)
+	}
+	scorer := s.scorer
+	if in.Rubric != "" {
+		var rubric grpo.Rubric
+		err := rubric.UnmarshalJSON([]byte(in.Rubric))
+		if err == nil {
+			scorer, err = grpo.NewScorer(s.config.Specs, rubric)
+		}
+		if err != nil {
+			return nil, within("rubric", err)
+		}
+	}
+	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization)}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer s.scales.streams.Add(-1)
+		if s.scales.streams.Add(1) > int64(s.config.MaxStreams) {
+			s.busy(ctx, "too many streams are being scored")
+			return
+		}
+		w := &flow{ctx: ctx, control: http.NewResponseController(humaecho.Unwrap(ctx).Response()), patience: s.config.StreamTimeout}
+		s.answerStream(ctx, w, scorer, options, in.Metrics)
+	}}, nil
+}
+
+// answerStream scores the lines. What goes wrong before the first answer is a
+// problem document; later the answer breaks off.
+func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o grpo.StreamOptions, withMetrics bool) {
+	_ = w.control.EnableFullDuplex() // HTTP/2 is so by itself
+	metrics, err := scorer.Stream(ctx.Context(), w, w, o)
+	if err == nil && withMetrics {
+		err = json.NewEncoder(w).Encode(map[string]grpo.Metrics{"metrics": metrics})
+	}
+	if err == nil {
+		w.begin() // the lines may have been none
+		return
+	}
+	ours := w.lost() == nil && !hungUp(ctx.Context())
+	if ours {
+		exchangeOf(ctx.Context()).fault = err
+	}
+	switch {
+	case w.begun:
+		w.breakOff()
+	case errors.Is(w.lost(), os.ErrDeadlineExceeded):
+		_ = huma.WriteErr(s.api, ctx, http.StatusRequestTimeout, "the next line took too long to arrive")
+	case ours:
+		_ = huma.WriteErr(s.api, ctx, http.StatusInternalServerError, seeLog)
+	default:
+		_ = huma.WriteErr(s.api, ctx, http.StatusBadRequest, "the lines broke off")
+	}
+}
+
+// isLines reports whether a content type, which may be absent, is that of JSON
+// lines. A page elsewhere can not send these without asking first.
+func isLines(kind string) bool {
+	media, _, err := mime.ParseMediaType(cmp.Or(kind, linesType))
+	return err == nil && slices.Contains([]string{linesType, "application/ndjson", "application/jsonl", "application/json"}, media)
+}
