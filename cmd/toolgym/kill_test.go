@@ -115,3 +115,48 @@ func wholeRun(t *testing.T, dir string, questions, trials int) {
 	}
 	tell(t.Context(), dir, "runs").expect(t, exitDone, fmt.Sprintf("%d/%d", questions*trials, questions*trials))
 }
+
+// Ctrl-C keeps what is done and says how to go on; a second one, while the
+// first is being heeded, loses nothing either.
+func TestInterrupted(t *testing.T) {
+	for _, times := range []int{1, 2} {
+		t.Run(fmt.Sprintf("%d times", times), func(t *testing.T) {
+			script := fake(t)
+			processes, chats := make(chan *os.Process, 1), 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/api/chat" {
+					chats++
+				}
+				if chats == 5 && r.URL.Path == "/api/chat" { // one at a time: the others come after it
+					process := <-processes
+					for range times {
+						_ = process.Signal(os.Interrupt)
+					}
+					<-r.Context().Done()
+					return
+				}
+				script.Config.Handler.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			dir := t.TempDir()
+			args := []string{"eval", "--model", "good", "--ollama", server.URL, "--suite", sums(t, 10), "--run", "r", "--resume", "--data", dir}
+			c := exec.Command("toolgym", args...)
+			var said strings.Builder
+			c.Stderr = &said
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			processes <- c.Process
+			err := c.Wait()
+			code := c.ProcessState.ExitCode()
+			if err == nil || code != exitOutside && (times == 1 || code != -1) {
+				t.Errorf("exit code %d, %v", code, err)
+			}
+			if code == exitOutside && !strings.Contains(said.String(), "stopped with 4 of 10 trials kept; want toolgym eval --resume --run r") {
+				t.Errorf("it says %q", said.String())
+			}
+			tell(t.Context(), dir, args[:len(args)-2]...).expect(t, exitDone, "good passes 100.0 %")
+			wholeRun(t, dir, 10, 1)
+		})
+	}
+}

@@ -75,17 +75,23 @@ func (p *progress) add(t eval.Trial) {
 	defer p.lock.Unlock()
 	p.trials = append(p.trials, t)
 	p.played++
-	now := p.now()
-	if now.Sub(p.looked) >= refresh || len(p.trials) == p.planned {
-		p.looked = now
-		p.line = p.sum(now)
-		if p.bar == nil && p.played*10/max(1, p.planned-p.before) != (p.played-1)*10/max(1, p.planned-p.before) {
-			_, _ = fmt.Fprintf(p.out, "%d/%d trials %s\n", len(p.trials), p.planned, p.line)
-		}
+	now, tenth := p.now(), p.bar == nil && p.tenth()
+	if tenth || p.bar != nil && now.Sub(p.looked) >= refresh || len(p.trials) == p.planned {
+		p.looked, p.line = now, p.sum(now)
 	}
-	if p.bar != nil {
+	switch {
+	case p.bar != nil:
 		p.bar.SetCurrent(int64(len(p.trials)))
+	case tenth:
+		_, _ = fmt.Fprintf(p.out, "%d/%d trials %s\n", len(p.trials), p.planned, p.line)
 	}
+}
+
+// tenth reports whether the last trial finished another tenth of what was
+// missing.
+func (p *progress) tenth() bool {
+	missing := max(1, p.planned-p.before)
+	return p.played*10/missing != (p.played-1)*10/missing
 }
 
 func (p *progress) shown() string {

@@ -79,7 +79,8 @@ func New(run eval.Run, records []eval.Record, references [][]eval.Trial, source 
 		report.Routes = parts(trials, func(t eval.Trial) string { return t.Route }, source)
 		report.Switch = compareRoutes(trials)
 	}
-	report.Failures, report.Excluded = taxonomy(records)
+	report.Failures, _ = taxonomy(slices.DeleteFunc(slices.Clone(records), func(r eval.Record) bool { return r.Route != run.Routes[0] }))
+	_, report.Excluded = taxonomy(records)
 	report.Servers = servers(records)
 	report.compare(leading, references, source)
 	return report, nil
