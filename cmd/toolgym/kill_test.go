@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -132,6 +133,7 @@ func TestInterrupted(t *testing.T) {
 					for range times {
 						_ = process.Signal(os.Interrupt)
 					}
+					_, _ = io.Copy(io.Discard, r.Body) // only then is the end of the connection seen
 					<-r.Context().Done()
 					return
 				}
