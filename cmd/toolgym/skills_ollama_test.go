@@ -64,5 +64,10 @@ func TestSkillsOfALanguageModel(t *testing.T) {
 	if off := trajectory.Return - transcript.Trajectory.Return; off > 1e-9 || off < -1e-9 {
 		t.Errorf("replayed for %v, the model earned %v", trajectory.Return, transcript.Trajectory.Return)
 	}
+	again, err := chat.Run(t.Context(), skill.Offer(spec, library).New(), task, 1)
+	if err != nil || again.Failure != nil || len(again.Turns) == 0 || again.Turns[0].PromptTokens <= transcript.Turns[0].PromptTokens {
+		t.Errorf("with macros among its tools: %d prompt tokens, without %d; failure %+v, %v", again.Turns[0].PromptTokens, transcript.Turns[0].PromptTokens, again.Failure, err)
+	}
+	t.Logf("with macros offered the model's run: %d steps, success %t", len(again.Trajectory.Steps), again.Trajectory.Success)
 	t.Logf("the model took %d steps; replayed by %v", len(transcript.Trajectory.Steps), calls)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // schooled is a library of what the oracles do.
-func schooled(t *testing.T) *skill.Library {
+func schooled(t *testing.T, levels ...string) *skill.Library {
 	t.Helper()
 	library := skill.NewLibrary(tools.Sound)
 	for _, spec := range []tools.Spec{gridworld.Spec(), arithmetic.Spec()} {
-		for _, level := range []string{"0", "1", "2"} {
+		for _, level := range levels {
 			for seed := range uint64(3) {
 				for _, s := range extract(t, play(t, spec, level, seed, spec.Oracle)) {
 					add(t, library, s)
@@ -28,14 +28,14 @@ func schooled(t *testing.T) *skill.Library {
 }
 
 func TestContract(t *testing.T) {
-	library := schooled(t)
+	library := schooled(t, "0")
 	for _, spec := range []tools.Spec{gridworld.Spec(), arithmetic.Spec()} {
 		t.Run(spec.Name, func(t *testing.T) { envtest.Run(t, skill.Offer(spec, library)) })
 	}
 }
 
 func TestOfferedTools(t *testing.T) {
-	library := schooled(t)
+	library := schooled(t, "0", "1", "2")
 	spec := skill.Offer(gridworld.Spec(), library)
 	set := spec.Tools("", "1")
 	own := len(gridworld.Spec().Tools("", "1"))
@@ -56,7 +56,7 @@ func TestOfferedTools(t *testing.T) {
 // TestMacros plays the published layout by macros, and calls some that do not
 // apply.
 func TestMacros(t *testing.T) {
-	spec := skill.Offer(gridworld.Spec(), schooled(t))
+	spec := skill.Offer(gridworld.Spec(), schooled(t, "0"))
 	trajectory := play(t, spec, "0", 0, caller{"skill_open_door_right_1_up_1", "skill_acquire_key_right_2_up_2", "skill_acquire_key_right_2_up_2",
 		"skill_nothing", "skill_open_door_right_1_up_1", "skill_reach_goal_right_1_up_1"})
 	want := []struct {
