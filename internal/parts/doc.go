@@ -16,8 +16,8 @@
 //
 // Setting both is a contradiction and fails.
 //
-// A program is looked for where its own variable points (TOOLGYM_OLLAMA,
-// TOOLGYM_CHROMIUM, TOOLGYM_PYTHON), then on the PATH, then where its usual
+// A program is looked for where its own variable points (TOOLGYM_PART_OLLAMA,
+// TOOLGYM_PART_CHROMIUM, TOOLGYM_PART_PYTHON), then on the PATH, then where its usual
 // installer puts it. A variable that points to nothing usable does not fall
 // back to the rest: what was asked for is what is tested.
 //

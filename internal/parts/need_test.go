@@ -61,19 +61,19 @@ func TestNeed(t *testing.T) {
 		outcome string
 		reason  string
 	}{
-		{"a variable points to it", parts.Ollama, map[string]string{"TOOLGYM_OLLAMA": works}, "found", ""},
+		{"a variable points to it", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": works}, "found", ""},
 		{"on the PATH", parts.Chromium, map[string]string{"PATH": filepath.Dir(program(t, "chromium", "exit 0"))}, "found", ""},
 		{"where go install puts it", parts.Ollama, map[string]string{"PATH": "", "GOBIN": filepath.Dir(program(t, "ollama", "exit 0"))}, "found", ""},
-		{"missing", parts.Ollama, map[string]string{"TOOLGYM_OLLAMA": missing}, "skipped", "go install github.com/ollama/ollama@v0.6.5"},
-		{"missing but required", parts.Chromium, map[string]string{"TOOLGYM_CHROMIUM": missing, parts.RequireVariable: "1"}, "failed", "apt-get install chromium"},
-		{"a Python without torch", parts.Torch, map[string]string{"TOOLGYM_PYTHON": broken}, "skipped", "python3-torch not found"},
-		{"a Python with torch", parts.Torch, map[string]string{"TOOLGYM_PYTHON": works}, "found", ""},
-		{"hidden", parts.Ollama, map[string]string{"TOOLGYM_OLLAMA": works, parts.HideVariable: "1"}, "skipped", "hidden by"},
-		{"hidden and required", parts.Ollama, map[string]string{"TOOLGYM_OLLAMA": works, parts.HideVariable: "1", parts.RequireVariable: "1"}, "failed", "contradict"},
+		{"missing", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": missing}, "skipped", "go install github.com/ollama/ollama@v0.6.5"},
+		{"missing but required", parts.Chromium, map[string]string{"TOOLGYM_PART_CHROMIUM": missing, parts.RequireVariable: "1"}, "failed", "apt-get install chromium"},
+		{"a Python without torch", parts.Torch, map[string]string{"TOOLGYM_PART_PYTHON": broken}, "skipped", "python3-torch not found"},
+		{"a Python with torch", parts.Torch, map[string]string{"TOOLGYM_PART_PYTHON": works}, "found", ""},
+		{"hidden", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": works, parts.HideVariable: "1"}, "skipped", "hidden by"},
+		{"hidden and required", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": works, parts.HideVariable: "1", parts.RequireVariable: "1"}, "failed", "contradict"},
 	}
 	for _, test := range tests {
 		t.Run(test.name+" is "+test.outcome, func(t *testing.T) {
-			for _, name := range []string{parts.RequireVariable, parts.HideVariable, "TOOLGYM_OLLAMA", "TOOLGYM_CHROMIUM", "TOOLGYM_PYTHON"} {
+			for _, name := range []string{parts.RequireVariable, parts.HideVariable, "TOOLGYM_PART_OLLAMA", "TOOLGYM_PART_CHROMIUM", "TOOLGYM_PART_PYTHON"} {
 				t.Setenv(name, "")
 			}
 			for name, value := range test.setting {

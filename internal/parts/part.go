@@ -33,21 +33,21 @@ func (p Part) origin() origin {
 	case Ollama:
 		return origin{
 			name:     "ollama",
-			variable: "TOOLGYM_OLLAMA",
+			variable: "TOOLGYM_PART_OLLAMA",
 			names:    []string{"ollama"},
 			install:  "go install github.com/ollama/ollama@v0.6.5",
 		}
 	case Chromium:
 		return origin{
 			name:     "chromium",
-			variable: "TOOLGYM_CHROMIUM",
+			variable: "TOOLGYM_PART_CHROMIUM",
 			names:    []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"},
 			install:  "apt-get install chromium-headless-shell",
 		}
 	case Torch:
 		return origin{
 			name:     "python3-torch",
-			variable: "TOOLGYM_PYTHON",
+			variable: "TOOLGYM_PART_PYTHON",
 			names:    []string{"/usr/bin/python3", "python3"},
 			install:  "apt-get install python3-torch",
 			probe:    []string{"-c", "import torch"},
@@ -55,7 +55,7 @@ func (p Part) origin() origin {
 	case Jsonschema:
 		return origin{
 			name:     "python3-jsonschema",
-			variable: "TOOLGYM_PYTHON",
+			variable: "TOOLGYM_PART_PYTHON",
 			names:    []string{"/usr/bin/python3", "python3"},
 			install:  "apt-get install python3-jsonschema",
 			probe:    []string{"-c", "import jsonschema"},
