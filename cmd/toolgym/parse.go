@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"toolgym/grpo"
 	"toolgym/grpo/parse"
 	"toolgym/internal/intake"
 	"toolgym/internal/ndjson"
@@ -19,6 +20,7 @@ type parseCommand struct {
 	Tools        string `help:"JSON file: the list of tools that were declared to the model." placeholder:"FILE"`
 	FinishReason string `help:"Why generation ended; length means that it was cut off." placeholder:"REASON"`
 	JSONL        bool   `help:"Each line is a body of POST /v1/parse, and each answer a line." name:"jsonl"`
+	Policy       bool   `help:"Print what is decided on disputed forms, and read nothing."`
 	File         string `arg:"" optional:"" help:"What the model wrote; - is standard input." default:"-"`
 }
 
@@ -31,6 +33,7 @@ Examples:
   toolgym parse --tools tools.json completion.txt
   ollama run qwen3 "…" | toolgym parse --family hermes
   toolgym parse --jsonl completions.jsonl > readings.jsonl
+  toolgym parse --policy
 
 A line of --jsonl has text, message (a server's body) or stream (its chunks),
 and family, finish_reason, tools where they matter. A line that can't be read
@@ -38,7 +41,10 @@ gives one with a failure of kind harness that names its number.`
 }
 
 func (c parseCommand) Run(ctx context.Context, world *console) error {
-	if !c.JSONL {
+	switch {
+	case c.Policy:
+		return world.printf("%s", grpo.ReadingPolicy())
+	case !c.JSONL:
 		return c.one(ctx, world)
 	}
 	if c.Family+c.Tools+c.FinishReason != "" {

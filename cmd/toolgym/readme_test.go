@@ -40,7 +40,8 @@ func (s shown) pattern() *regexp.Regexp {
 // TestReadmeCommands runs every command that the README shows, and compares
 // what it prints with what stands there.
 func TestReadmeCommands(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	t.Chdir("../..") // the commands are those of the repository's root
+	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
