@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -59,7 +60,7 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 		if e.Run != 0 || e.Agent != skill.WithSkills || e.Part != skill.Learning {
 			return nil
 		}
-		return world.printf("episode %d reward %.1f steps %d skills %d\n", e.Number, e.Reward, e.Steps, e.Skills)
+		return printEpisode(bar.above(world.out), e)
 	})
 	bar.end()
 	if err != nil && ctx.Err() == nil {
@@ -72,6 +73,13 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 		return fmt.Errorf("stopped after %d of %d episodes, %s: %w", len(episodes), course.Total(), c.where(), err)
 	}
 	return world.printJSON(skill.Summarise(episodes))
+}
+
+func printEpisode(out io.Writer, e skill.Episode) error {
+	if _, err := fmt.Fprintf(out, "episode %d reward %.1f steps %d skills %d\n", e.Number, e.Reward, e.Steps, e.Skills); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	return nil
 }
 
 // where says what became of a run that was stopped, and how to go on.

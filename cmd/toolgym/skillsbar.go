@@ -22,6 +22,15 @@ func newEpisodeBar(out io.Writer, total int) episodeBar {
 	return episodeBar{screen, screen.AddBar(int64(total), mpb.PrependDecorators(decor.CountersNoUnit("%d/%d episodes ")), mpb.BarRemoveOnComplete())}
 }
 
+// above is where results go while the bar is drawn: over it, where both are
+// seen on one terminal, so that drawing erases no line.
+func (b episodeBar) above(out io.Writer) io.Writer {
+	if b.bar != nil && isTerminal(out) {
+		return b.screen
+	}
+	return out
+}
+
 func (b episodeBar) add() {
 	if b.bar != nil {
 		b.bar.Increment()

@@ -32,7 +32,7 @@ func (c skillsLearn) learnMacros(ctx context.Context, world *console) error {
 	var episodes []skill.Episode
 	err = lesson.Learn(ctx, library, func(e skill.Episode) error {
 		episodes = append(episodes, e)
-		return world.printf("episode %d reward %.1f steps %d skills %d\n", e.Number, e.Reward, e.Steps, e.Skills)
+		return printEpisode(world.out, e)
 	})
 	if err != nil {
 		return err

@@ -59,6 +59,22 @@
 //  5. A skill is the end of an episode, whatever lies in it. Mended: it ends at a
 //     milestone.
 //
+// # Skills as tools
+//
+// [Offer] adds the skills of a library to the tool list of an environment, so that
+// anybody can call skill_NAME: a language model, a langchaingo agent, a client
+// over REST or MCP. The description says what it does and its preconditions; one that
+// does not hold gives an error result that names it.
+//
+// # Arithmetic
+//
+// A plan that solved a task becomes a macro: its calls, with every number
+// replaced by where it came from (an operand of the task, or the result of an earlier
+// call). Its precondition is the shape of the task's expression, with # for each
+// number. [Lesson] makes macros of what a teacher plays and measures them.
+// A number may have come from two places by accident; such a macro fails on other
+// tasks, and is retired like any other.
+//
 // # Files
 //
 // [Library.Save] and [Load] keep a library as JSON with a version. What a file
