@@ -110,6 +110,7 @@ func published(episodes []Episode) ([][]*plot.Plot, error) {
 		if _, err := addLine(drawn, points, blue()); err != nil {
 			return nil, fmt.Errorf("drawing %s: %w", p.title, err)
 		}
+		drawn.Y.Max *= 1.05
 		plots[i/2][i%2] = drawn
 	}
 	return plots, nil
@@ -143,7 +144,8 @@ func comparison(episodes []Episode) (*plot.Plot, error) {
 	for _, who := range []struct {
 		agent, name string
 		color       color.RGBA
-	}{{WithoutSkills, "explorer without skills", orange()}, {WithSkills, "with skills", blue()}} {
+		width       vg.Length // the one below is wider, to be seen where both are the same
+	}{{WithoutSkills, "explorer without skills", orange(), vg.Points(3)}, {WithSkills, "with skills", blue(), vg.Points(1.5)}} {
 		low, middle, high := spread(episodes, who.agent)
 		if len(middle) == 0 {
 			continue
@@ -162,6 +164,7 @@ func comparison(episodes []Episode) (*plot.Plot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("drawing medians: %w", err)
 		}
+		line.Width = who.width
 		drawn.Legend.Add(who.name, line)
 	}
 	drawn.Y.Max *= 1.25 // room for the legend
