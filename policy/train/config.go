@@ -1,0 +1,213 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolgym/policy"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// The curricula.
+const (
+	Mastery     = "mastery"
+	Published   = "documented"
+	publishedIn = 60 // updates
+)
+
+// The algorithms.
+const (
+	A2C  = "a2c"
+	GRPO = "grpo"
+)
+
+// Choice is what a person chooses; [Default] turns it into a [Config].
+type Choice struct {
+	Levels     []string // of the environment, in the order of results
+	Rules      string   // sound or documented
+	Curriculum string   // mastery or documented
+	Algorithm  string   // a2c or grpo
+	Pool       string   // batch, own or ordered
+	Seed       uint64
+}
+
+// Config is everything that a run depends on: two runs of one Config give the
+// same bits on one machine.
+type Config struct {
+	Env        string   `json:"env"`
+	Levels     []string `json:"levels"`
+	Rules      string   `json:"rules"`
+	Curriculum string   `json:"curriculum"`
+	Algorithm  string   `json:"algorithm"`
+	Seed       uint64   `json:"seed"`
+	Updates    int      `json:"updates"` // the budget, restarts included
+
+	// Group is the number of plans for each task; 1 for a2c.
+	Group int `json:"group"`
+	// Scale divides rewards before the learner sees them. Reports do not.
+	Scale float64 `json:"scale"`
+	// Evaluate is the number of updates between greedy evaluations.
+	Evaluate int `json:"evaluate"`
+	// Patience is the number of updates that a level may go without progress
+	// before the run starts again.
+	Patience int `json:"patience"`
+	// Check is the number of tasks a level of an evaluation on the way, Tasks
+	// that of the last.
+	Check int `json:"check"`
+	Tasks int `json:"tasks"`
+	// HoldOut is the share of the tasks that training leaves out, and that
+	// evaluations are made on; 0 evaluates on all.
+	HoldOut float64 `json:"hold_out"`
+	// Accidental lets tasks into training that a shorter plan solves.
+	Accidental bool `json:"accidental"`
+
+	Network policy.Config `json:"network"`
+}
+
+// Default returns the configuration that a choice means for an environment. A
+// choice that makes no sense is an [*tools.Error].
+func Default(spec tools.Spec, choice Choice) (Config, error) {
+	c := Config{
+		Env: spec.Name, Levels: slices.Clone(choice.Levels), Rules: choice.Rules, Curriculum: choice.Curriculum,
+		Algorithm: choice.Algorithm, Seed: choice.Seed, Updates: 4000, Group: 1, Scale: 1,
+		Evaluate: 50, Patience: 400, Check: 200, Tasks: 1000, Accidental: choice.Rules == tools.Documented,
+		Network: policy.Default(choice.Algorithm, choice.Pool),
+	}
+	if err := oneOf("curriculum", c.Curriculum, Mastery, Published); err != nil {
+		return Config{}, err
+	}
+	if err := oneOf("algorithm", c.Algorithm, A2C, GRPO); err != nil {
+		return Config{}, err
+	}
+	sizes, err := probe(spec, c.Rules, c.Levels)
+	if err != nil {
+		return Config{}, err
+	}
+	c.Network.Steps, c.Network.Context, c.Network.Compare = sizes.steps, sizes.context, true
+	c.Network.LearningRate, c.Network.EntropyCoef = 1e-3, 0.03
+	if c.Algorithm == GRPO {
+		c.Group, c.Network.EntropyCoef = 8, 0.01
+	}
+	if spec.Name != "arithmetic" {
+		c.walk()
+	}
+	if c.Curriculum == Published {
+		c.publish(choice.Pool)
+	}
+	return c, c.Validate()
+}
+
+// publish sets the published numbers.
+func (c *Config) publish(pool string) {
+	c.Updates, c.Evaluate, c.Check = publishedIn, 5, 128
+	if c.Rules == tools.Documented && c.Algorithm == A2C {
+		steps := c.Network.Context
+		c.Network = policy.Default(policy.UpdateDocumented, pool)
+		c.Network.Context, c.Network.Compare = steps, true
+	}
+}
+
+// walk sets what long plans with large rewards need.
+func (c *Config) walk() {
+	c.Updates, c.Patience, c.Scale = 20000, 4000, 10
+}
+
+// Validate says which field is wrong, as a [*tools.Error].
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name, value string
+		known       []string
+	}{
+		{"rules", c.Rules, []string{tools.Sound, tools.Documented}},
+		{"curriculum", c.Curriculum, []string{Mastery, Published}},
+		{"algorithm", c.Algorithm, []string{A2C, GRPO}},
+	} {
+		if err := oneOf(f.name, f.value, f.known...); err != nil {
+			return err
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"updates", c.Updates}, {"group", c.Group}, {"evaluate", c.Evaluate}, {"patience", c.Patience}, {"check", c.Check}, {"tasks", c.Tasks},
+	} {
+		if f.value < 1 || f.value > 1<<31-1 {
+			return invalid(f.name, "at least 1", "%d", f.value)
+		}
+	}
+	switch {
+	case !(c.HoldOut >= 0 && c.HoldOut < 1):
+		return invalid("hold_out", "a share of the tasks, less than 1", "%v", c.HoldOut)
+	case !(c.Scale > 0):
+		return invalid("scale", "a positive number", "%v", c.Scale)
+	case c.Network.Batch%c.Group != 0:
+		return invalid("group", fmt.Sprintf("a divisor of the batch of %d", c.Network.Batch), "%d", c.Group)
+	case c.Algorithm == GRPO && c.Group < 2:
+		return invalid("group", "at least 2 plans a task, to compare", "%d", c.Group)
+	}
+	if err := c.checkLevels(); err != nil {
+		return err
+	}
+	return c.Network.Validate()
+}
+
+func (c Config) checkLevels() error {
+	if len(c.Levels) == 0 {
+		return invalid("stages", "at least one", "no stage is chosen")
+	}
+	for i, level := range c.Levels {
+		if stage, err := strconv.Atoi(level); err != nil || stage < 0 || stage >= c.Network.Stages {
+			return invalid("stages", fmt.Sprintf("0 to %d", c.Network.Stages-1), "unknown stage %q", level)
+		}
+		if slices.Contains(c.Levels[:i], level) {
+			return invalid("stages", "each stage once", "stage %s stands twice", level)
+		}
+	}
+	if c.Curriculum == Published {
+		if c.Env != "arithmetic" || !slices.Equal(c.Levels, []string{"0", "1", "2"}) {
+			return invalid("stages", "0,1,2 of arithmetic, which the documented curriculum goes through", "stages %s of %s", strings.Join(c.Levels, ","), c.Env)
+		}
+		if c.Updates > publishedIn {
+			return invalid("updates", fmt.Sprintf("at most %d, the length of the documented curriculum", publishedIn), "%d", c.Updates)
+		}
+	}
+	return nil
+}
+
+// sizes are what an environment asks of a network.
+type sizes struct{ steps, context int }
+
+// probe measures the longest plan and context of some tasks.
+func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
+	if spec.Enumerate == nil {
+		return sizes{}, invalid("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
+	}
+	const tasks = 64
+	env, s := spec.Enumerate(), sizes{}
+	var buf []int
+	for _, level := range levels {
+		for seed := range uint64(tasks) {
+			if err := env.Start(rules, level, seed); err != nil {
+				return sizes{}, err
+			}
+			buf = append(env.Context(buf[:0]), arithmetic.Ctx)
+			s.steps, s.context = max(s.steps, env.Limit()), max(s.context, len(buf))
+		}
+	}
+	return s, nil
+}
+
+func oneOf(name, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return invalid(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
+}
+
+func invalid(where, want, format string, args ...any) error {
+	return &tools.Error{Code: tools.Invalid, Where: where, Want: want, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,96 @@
+package train
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math/rand/v2"
+	"strconv"
+
+	"toolgym/policy"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// player draws tasks of an environment, and plays plans on its state machine.
+type player struct {
+	env    tools.Enumerator
+	config *Config
+	digest [8]byte
+}
+
+// use is what a task is drawn for.
+type use bool
+
+const (
+	forTraining   use = false
+	forEvaluation use = true
+)
+
+// start begins a task and writes its prompt.
+func (p *player) start(level string, seed uint64, prompt *policy.Prompt) error {
+	stage, err := strconv.Atoi(level)
+	if err != nil {
+		return invalid("stages", "a number", "unknown stage %q", level)
+	}
+	if err := p.env.Start(p.config.Rules, level, seed); err != nil {
+		return err
+	}
+	prompt.Context = append(p.env.Context(prompt.Context[:0]), arithmetic.Ctx)
+	prompt.Stage = stage
+	return nil
+}
+
+// draw draws tasks of a level until one may be used, and writes its prompt.
+func (p *player) draw(level string, u use, rng *rand.Rand, prompt *policy.Prompt) (seed uint64, err error) {
+	const draws = 100_000
+	for range draws {
+		seed := rng.Uint64()
+		if err := p.start(level, seed, prompt); err != nil {
+			return 0, err
+		}
+		if p.fits(u, prompt) {
+			return seed, nil
+		}
+	}
+	return 0, invalid("hold_out", "less, or 0", "level %s has no tasks left", level)
+}
+
+func (p *player) fits(u use, prompt *policy.Prompt) bool {
+	if p.config.HoldOut > 0 && p.heldOut(prompt) != (u == forEvaluation) {
+		return false
+	}
+	return u == forEvaluation || p.config.Accidental || !p.env.Accidental()
+}
+
+// heldOut decides by a hash of what the policy sees, so that a task is held out
+// whatever seed it comes from.
+func (p *player) heldOut(prompt *policy.Prompt) bool {
+	h := fnv.New64a()
+	for _, token := range append(prompt.Context, prompt.Stage) {
+		binary.LittleEndian.PutUint64(p.digest[:], uint64(token))
+		_, _ = h.Write(p.digest[:]) // a hash never fails
+	}
+	return float64(h.Sum64()>>11)/(1<<53) < p.config.HoldOut
+}
+
+// outcome is what a plan came to.
+type outcome struct {
+	reward  float64
+	length  int
+	success bool
+}
+
+// play plays a plan on the task that was started last.
+func (p *player) play(plan []int) outcome {
+	o := outcome{length: len(plan)}
+	for t, token := range plan {
+		reward, done := p.env.Act(token)
+		o.reward += reward
+		if done {
+			o.length = t + 1
+			break
+		}
+	}
+	o.success = p.env.Success()
+	return o
+}

@@ -1,0 +1,158 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"toolgym/policy"
+	"toolgym/policy/telemetry"
+	"toolgym/tools"
+)
+
+// progress is where a run stands, besides its learner and its random source. It
+// travels in checkpoints.
+type progress struct {
+	Config   Config    `json:"config"`
+	Updates  int       `json:"updates"` // made, restarts included
+	Restarts int       `json:"restarts"`
+	Since    int       `json:"since"`    // the updates made before the last restart
+	Rates    []float64 `json:"rates"`    // success of sampled plans, a running mean for each level
+	Best     []best    `json:"best"`     // for each level
+	Mastered bool      `json:"mastered"` // the run has ended before its budget
+	CPU      float64   `json:"cpu_s"`
+	Saved    int       `json:"saved"` // the updates made when it was saved last
+}
+
+// best is the best that a level's greedy plans have come to.
+type best struct {
+	Score float64 `json:"score"`
+	At    int     `json:"at"` // the update
+}
+
+func newProgress(levels int) progress {
+	p := progress{Rates: make([]float64, levels)}
+	p.forget(levels)
+	return p
+}
+
+func (p *progress) forget(levels int) {
+	p.Best = make([]best, levels)
+	for i := range p.Best {
+		p.Best[i] = best{Score: -math.MaxFloat64, At: p.Updates}
+	}
+}
+
+// restart counts a restart and forgets what was reached.
+func (p *progress) restart() {
+	p.Restarts++
+	p.Since = p.Updates
+	clear(p.Rates)
+	p.forget(len(p.Rates))
+}
+
+// stuck takes an evaluation in, and reports whether a level that is not good
+// enough has made no progress for long. Progress is a hundredth of success, or
+// a twentieth of a reward.
+func (p *progress) stuck(standings []telemetry.Standing, c Config) bool {
+	stuck := false
+	for i, s := range standings {
+		b := &p.Best[i]
+		if score := s.Success + s.Reward/(5*c.Scale); score > b.Score+0.01 {
+			*b = best{score, p.Updates}
+		}
+		stuck = stuck || s.Success < goodEnough && p.Updates-b.At >= c.Patience
+	}
+	return stuck && !p.Mastered
+}
+
+// finished tells whether the run has come to its end.
+func (t *Trainer) finished() bool {
+	return t.progress.Mastered || t.progress.Updates >= t.config.Updates
+}
+
+func (t *Trainer) unfinished() error {
+	switch {
+	case t.progress.Mastered:
+		return &tools.Error{Code: tools.Conflict, Where: "resume", Message: fmt.Sprintf("the run is finished: all stages were mastered at update %d", t.progress.Updates), Want: "a run that is not, or a new one"}
+	case t.finished():
+		return &tools.Error{Code: tools.Conflict, Where: "resume", Message: fmt.Sprintf("the run is finished: %d of %d updates are made", t.progress.Updates, t.config.Updates), Want: "a larger budget of updates in all"}
+	}
+	return nil
+}
+
+// save writes the checkpoint, if there is to be one.
+func (t *Trainer) save(o Options, m *meter) error {
+	if o.Checkpoint == "" {
+		return nil
+	}
+	t.progress.CPU = m.spent()
+	return t.Save(o.Checkpoint)
+}
+
+// Save writes all that is needed to go on bit for bit.
+func (t *Trainer) Save(path string) error {
+	t.progress.Config, t.progress.Saved = t.config, t.progress.Updates
+	text, err := json.Marshal(t.progress)
+	if err != nil {
+		return fmt.Errorf("encoding the progress: %w", err)
+	}
+	random, err := t.pcg.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("encoding the random source: %w", err)
+	}
+	return t.learner.Save(path, policy.Checkpoint{Rules: t.config.Rules, Seed: t.config.Seed, Random: random, Progress: text})
+}
+
+// Resume reads a checkpoint to go on from. A budget of updates above 0 takes
+// the place of the run's own. What can not be used is an [*tools.Error].
+func Resume(specs tools.Specs, path string, updates int) (*Trainer, error) {
+	learner, checkpoint, err := policy.LoadLearner(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := decodeProgress(checkpoint.Progress)
+	if err != nil {
+		return nil, err
+	}
+	if updates > 0 {
+		p.Config.Updates = updates
+	}
+	p.Config.Network = learner.Net().Config()
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	spec, err := specs.Lookup(p.Config.Env)
+	if err != nil {
+		return nil, err
+	}
+	t, err := prepare(spec, p.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.pcg.UnmarshalBinary(checkpoint.Random); err != nil {
+		return nil, invalid("random", "the state of the random source that was saved", "%v", err)
+	}
+	t.progress = p
+	t.adopt(learner)
+	return t, nil
+}
+
+// decodeProgress reads what Save wrote.
+func decodeProgress(text json.RawMessage) (progress, error) {
+	var p progress
+	const want = "a checkpoint of a training run"
+	if len(text) == 0 {
+		return p, invalid("progress", want, "missing: this checkpoint only acts")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, invalid("progress", want, "%v", err)
+	}
+	if n := len(p.Config.Levels); len(p.Rates) != n || len(p.Best) != n || p.Updates < 0 || p.Since < 0 || p.Since > p.Updates {
+		return p, invalid("progress", want, "its numbers do not fit each other")
+	}
+	return p, nil
+}
