@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"toolgym/policy/internal/disk"
 	"toolgym/tools"
 )
 
@@ -19,7 +20,8 @@ import (
 // name of the safetensors file, with the ending .json.
 type Checkpoint struct {
 	Config Config `json:"config"`
-	Rules  string `json:"rules"` // sound or documented
+	Env    string `json:"env,omitempty"` // the environment it was trained on
+	Rules  string `json:"rules"`         // sound or documented
 	Seed   uint64 `json:"seed"`
 	Update int    `json:"update"` // updates made
 	// Random is the state of the training loop's random source, as
@@ -50,16 +52,16 @@ func sidecar(path string) string { return strings.TrimSuffix(path, ".safetensors
 // next is the ending of a sidecar whose weights are about to be written.
 const next = ".next"
 
-// Save writes the weights to path, and beside them what is needed to act. Rules,
-// Seed, Random and Progress are taken from c, the rest from the network.
+// Save writes the weights to path, and beside them what is needed to act. Env,
+// Rules, Seed, Random and Progress are taken from c, the rest from the network.
 func (n *Net) Save(path string, c Checkpoint) error {
 	c.Config, c.Optimizer, c.Start = n.config, nil, nil
 	return n.save(path, c)
 }
 
 // Save writes the weights to path, and beside them what is needed to train on
-// bit for bit. Rules, Seed, Random and Progress are taken from c, the rest from
-// the learner. Whenever the machine stops, the files hold the old checkpoint or
+// bit for bit. Env, Rules, Seed, Random and Progress are taken from c, the rest
+// from the learner. Whenever the machine stops, the files hold the old checkpoint or
 // the new one.
 func (l *Learner) Save(path string, c Checkpoint) error {
 	c.Config, c.Update = l.net.config, l.updates
@@ -83,10 +85,10 @@ func (n *Net) save(path string, c Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("encoding the sidecar: %w", err)
 	}
-	if err := writeFile(sidecar(path)+next, append(text, '\n')); err != nil {
+	if err := disk.Write(sidecar(path)+next, append(text, '\n')); err != nil {
 		return fmt.Errorf("writing the sidecar: %w", err)
 	}
-	if err := writeFile(path, weights); err != nil {
+	if err := disk.Write(path, weights); err != nil {
 		return fmt.Errorf("writing the weights: %w", errors.Join(err, os.Remove(sidecar(path)+next)))
 	}
 	if err := os.Rename(sidecar(path)+next, sidecar(path)); err != nil {

@@ -2,8 +2,10 @@ package policy
 
 import (
 	"fmt"
+	"strconv"
 
 	"toolgym/policy/internal/network"
+	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
 
@@ -12,6 +14,17 @@ import (
 type Prompt struct {
 	Context []int // with its closing [CTX]
 	Stage   int
+}
+
+// Read takes over the task that an Enumerator began, in the memory that p has.
+// Levels are stages: a level that is no number is an [*tools.Error].
+func (p *Prompt) Read(env tools.Enumerator, level string) error {
+	stage, err := strconv.Atoi(level)
+	if err != nil {
+		return invalid("stages", "a number", "unknown stage %q", level)
+	}
+	p.Context, p.Stage = append(env.Context(p.Context[:0]), arithmetic.Ctx), stage
+	return nil
 }
 
 // load writes prompts into a forward pass, after checking them.

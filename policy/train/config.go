@@ -49,6 +49,9 @@ type Config struct {
 	Group int `json:"group"`
 	// Scale divides rewards before the learner sees them. Reports do not.
 	Scale float64 `json:"scale"`
+	// Idle is what a learner is paid for each step that an unsolved plan leaves
+	// unspent. Where steps cost, it keeps giving up from being the cheapest plan.
+	Idle float64 `json:"idle"`
 	// Evaluate is the number of updates between greedy evaluations.
 	Evaluate int `json:"evaluate"`
 	// Patience is the number of updates that a level may go without progress
@@ -112,7 +115,7 @@ func (c *Config) publish(pool string) {
 
 // walk sets what long plans with large rewards need.
 func (c *Config) walk() {
-	c.Updates, c.Patience, c.Scale = 20000, 4000, 10
+	c.Updates, c.Patience, c.Scale, c.Idle = 20000, 4000, 10, -0.1
 }
 
 // Validate says which field is wrong, as a [*tools.Error].

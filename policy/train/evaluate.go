@@ -6,7 +6,6 @@ import (
 
 	"toolgym/policy"
 	"toolgym/policy/telemetry"
-	"toolgym/tools/arithmetic"
 )
 
 // chunk is how many tasks are planned at once, where the pool allows it.
@@ -83,22 +82,13 @@ func (e *evaluator) part(level string, n int, rng *rand.Rand, s *telemetry.Stand
 		if err := e.player.start(level, e.seeds[i], &e.prompts[i]); err != nil {
 			return err
 		}
-		o := e.player.play(plan.Tokens)
+		o := play(e.player.env, plan.Tokens)
 		s.Reward += o.reward
 		s.Steps += float64(o.length)
 		if o.success {
 			s.Success++
 		}
-		found[planText(plan.Tokens[:o.length])]++
+		found[strings.Join(texts(plan.Tokens[:o.length]), " ")]++
 	}
 	return nil
-}
-
-// planText writes a plan as people read it: [MUL] [ADD] [ANS].
-func planText(plan []int) string {
-	words := make([]string, len(plan))
-	for i, token := range plan {
-		words[i] = arithmetic.TokenText(token)
-	}
-	return strings.Join(words, " ")
 }

@@ -4,11 +4,9 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math/rand/v2"
-	"strconv"
 
 	"toolgym/policy"
 	"toolgym/tools"
-	"toolgym/tools/arithmetic"
 )
 
 // player draws tasks of an environment, and plays plans on its state machine.
@@ -28,16 +26,10 @@ const (
 
 // start begins a task and writes its prompt.
 func (p *player) start(level string, seed uint64, prompt *policy.Prompt) error {
-	stage, err := strconv.Atoi(level)
-	if err != nil {
-		return invalid("stages", "a number", "unknown stage %q", level)
-	}
 	if err := p.env.Start(p.config.Rules, level, seed); err != nil {
 		return err
 	}
-	prompt.Context = append(p.env.Context(prompt.Context[:0]), arithmetic.Ctx)
-	prompt.Stage = stage
-	return nil
+	return prompt.Read(p.env, level)
 }
 
 // draw draws tasks of a level until one may be used, and writes its prompt.
@@ -81,16 +73,16 @@ type outcome struct {
 }
 
 // play plays a plan on the task that was started last.
-func (p *player) play(plan []int) outcome {
+func play(env tools.Enumerator, plan []int) outcome {
 	o := outcome{length: len(plan)}
 	for t, token := range plan {
-		reward, done := p.env.Act(token)
+		reward, done := env.Act(token)
 		o.reward += reward
 		if done {
 			o.length = t + 1
 			break
 		}
 	}
-	o.success = p.env.Success()
+	o.success = env.Success()
 	return o
 }

@@ -102,7 +102,7 @@ func (t *Trainer) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("encoding the random source: %w", err)
 	}
-	return t.learner.Save(path, policy.Checkpoint{Rules: t.config.Rules, Seed: t.config.Seed, Random: random, Progress: text})
+	return t.learner.Save(path, policy.Checkpoint{Env: t.config.Env, Rules: t.config.Rules, Seed: t.config.Seed, Random: random, Progress: text})
 }
 
 // Resume reads a checkpoint to go on from. A budget of updates above 0 takes

@@ -176,6 +176,10 @@ func (t *Trainer) success() []*float64 {
 func (t *Trainer) reward() error {
 	sums := make([]float64, len(t.batch.Rewards))
 	for i, row := range t.batch.Rewards {
+		if !t.solved[i] {
+			last := t.batch.Lengths[i] - 1
+			row[last] += t.config.Idle * float64(len(row)-1-last)
+		}
 		for s := range row {
 			row[s] /= t.config.Scale
 			sums[i] += row[s]

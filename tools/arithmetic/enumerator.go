@@ -95,6 +95,15 @@ func (e *enumerator) Accidental() bool {
 	return e.problem.Accidental()
 }
 
+// Target is the answer that the rules reward. Under the documented rules it is
+// one sub-goal behind the one that is described.
+func (e *enumerator) Target() int {
+	if e.rules == tools.Documented {
+		return e.documented.target
+	}
+	return e.problem.Target()
+}
+
 // Calls translates a plan: under the documented rules a token is a tool's name;
 // under the sound rules the machine's values become arguments. Tokens that do
 // nothing are left out, and so is what stands behind the end.

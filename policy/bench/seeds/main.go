@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"toolgym/policy"
+	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -20,12 +21,24 @@ import (
 func main() {
 	seeds := flag.Uint64("seeds", 10, "number of seeds, from 0")
 	first := flag.Uint64("first", 0, "first seed")
+	verbose := flag.Bool("v", false, "print evaluations on the way to stderr")
 	flag.Parse()
 	runtime.GOMAXPROCS(1)
-	if err := run(context.Background(), os.Stdout, *first, *seeds, flag.Args()); err != nil {
+	progress := io.Discard
+	if *verbose {
+		progress = os.Stderr
+	}
+	b := bench{out: os.Stdout, progress: progress, first: *first, seeds: *seeds}
+	if err := b.run(context.Background(), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "seeds:", err)
 		os.Exit(1)
 	}
+}
+
+// bench is what all tables share.
+type bench struct {
+	out, progress io.Writer
+	first, seeds  uint64
 }
 
 // A table is a choice that is tried on all seeds.
@@ -56,12 +69,12 @@ func tables() []table {
 	}
 }
 
-func run(ctx context.Context, w io.Writer, first, seeds uint64, names []string) error {
+func (b bench) run(ctx context.Context, names []string) error {
 	for _, t := range tables() {
 		if len(names) > 0 && !slices.Contains(names, t.name) {
 			continue
 		}
-		if err := t.print(ctx, w, first, seeds); err != nil {
+		if err := b.print(ctx, t); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
@@ -69,29 +82,41 @@ func run(ctx context.Context, w io.Writer, first, seeds uint64, names []string) 
 }
 
 // print trains on all seeds and prints a row for each.
-func (t table) print(ctx context.Context, w io.Writer, first, seeds uint64) error {
-	fmt.Fprintf(w, "## %s\n\n`go run ./policy/bench/seeds %s`\n\n", t.title, t.name)
-	fmt.Fprintf(w, "| seed |%s updates | restarts | CPU s |\n|---|%s---|---|---|\n", t.heading(), strings.Repeat("---|", 2*len(t.choice.Levels)))
-	for seed := first; seed < first+seeds; seed++ {
-		choice := t.choice
-		choice.Seed = seed
-		c, err := train.Default(t.spec, choice)
+func (b bench) print(ctx context.Context, t table) error {
+	fmt.Fprintf(b.out, "## %s\n\n`go run ./policy/bench/seeds %s`\n\n", t.title, t.name)
+	fmt.Fprintf(b.out, "| seed |%s updates | restarts | CPU s |\n|---|%s---|---|---|\n", t.heading(), strings.Repeat("---|", 2*len(t.choice.Levels)))
+	for seed := b.first; seed < b.first+b.seeds; seed++ {
+		r, err := b.train(ctx, t, seed)
 		if err != nil {
 			return err
 		}
-		c.HoldOut = t.holdOut
-		trainer, err := train.New(t.spec, c)
-		if err != nil {
-			return err
-		}
-		r, err := trainer.Run(ctx, train.Options{CPU: train.CPUTime})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "| %d |%s %d | %d | %.1f |\n", seed, cells(r), r.Updates, r.Restarts, r.CPU)
+		fmt.Fprintf(b.out, "| %d |%s %d | %d | %.1f |\n", seed, cells(r), r.Updates, r.Restarts, r.CPU)
 	}
-	_, err := fmt.Fprintln(w)
+	_, err := fmt.Fprintln(b.out)
 	return err
+}
+
+func (b bench) train(ctx context.Context, t table, seed uint64) (train.Result, error) {
+	t.choice.Seed = seed
+	c, err := train.Default(t.spec, t.choice)
+	if err != nil {
+		return train.Result{}, err
+	}
+	c.HoldOut = t.holdOut
+	trainer, err := train.New(t.spec, c)
+	if err != nil {
+		return train.Result{}, err
+	}
+	return trainer.Run(ctx, train.Options{CPU: train.CPUTime, Observe: b.follow})
+}
+
+// follow prints the evaluations on the way.
+func (b bench) follow(r telemetry.Record) error {
+	for _, s := range r.Greedy {
+		fmt.Fprintf(b.progress, "update %d stage %s: success %.3f reward %.3f steps %.1f plan %s; sampled reward %.3f entropy %.3f value loss %.3f gradient %.3f\n",
+			r.Update, s.Stage, s.Success, s.Reward, s.Steps, s.Plan, r.Reward, r.Entropy, r.ValueLoss, r.GradNorm)
+	}
+	return nil
 }
 
 func (t table) heading() string {

@@ -1,4 +1,4 @@
-package policy
+package disk
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a file so that its name means the old content or the new
+// Write writes a file so that its name means the old content or the new
 // one, never a part, even when the machine stops.
-func writeFile(path string, content []byte) (err error) {
+func Write(path string, content []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

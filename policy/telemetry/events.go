@@ -1,0 +1,100 @@
+package telemetry
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// events writes TensorBoard's event files: tensorflow.Event messages
+// (tensorflow/core/util/event.proto), framed as records (core/lib/io/record_writer.h).
+type events struct {
+	file   *os.File
+	buffer *bufio.Writer
+	now    func() time.Time
+	record []byte
+}
+
+// The fields of the messages.
+const (
+	eventWallTime    = 1
+	eventStep        = 2
+	eventFileVersion = 3
+	eventSummary     = 5
+	summaryValue     = 1
+	valueTag         = 1
+	valueSimple      = 2
+)
+
+// openEvents begins a file of its own for each session of a run; TensorBoard
+// puts them together by their names' order.
+func openEvents(dir string, update int, now func() time.Time) (*events, error) {
+	path := filepath.Join(dir, fmt.Sprintf("events.out.tfevents.%010d.toolgym", update))
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the event file: %w", err)
+	}
+	e := &events{file: file, buffer: bufio.NewWriter(file), now: now}
+	version := protowire.AppendTag(nil, eventFileVersion, protowire.BytesType)
+	version = protowire.AppendString(version, "brain.Event:2")
+	if err := e.append(update, version); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return e, nil
+}
+
+// write writes a record's figures as scalars.
+func (e *events) write(r Record) error {
+	var summary []byte
+	for _, f := range r.figures() {
+		value := protowire.AppendTag(nil, valueTag, protowire.BytesType)
+		value = protowire.AppendString(value, f.name)
+		value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
+		value = protowire.AppendFixed32(value, math.Float32bits(float32(f.value)))
+		summary = protowire.AppendTag(summary, summaryValue, protowire.BytesType)
+		summary = protowire.AppendBytes(summary, value)
+	}
+	body := protowire.AppendTag(nil, eventSummary, protowire.BytesType)
+	return e.append(r.Update, protowire.AppendBytes(body, summary))
+}
+
+// append writes one event: its time, its step and its body.
+func (e *events) append(step int, body []byte) error {
+	now := e.now()
+	seconds := float64(now.Unix()) + float64(now.Nanosecond())/1e9
+	event := protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type)
+	event = protowire.AppendFixed64(event, math.Float64bits(seconds))
+	event = protowire.AppendTag(event, eventStep, protowire.VarintType)
+	event = protowire.AppendVarint(event, uint64(step))
+	e.record = frame(e.record[:0], append(event, body...))
+	_, err := e.buffer.Write(e.record)
+	return err
+}
+
+// frame appends a record: its length, a checksum of that, the message, and a
+// checksum of this.
+func frame(buf, message []byte) []byte {
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(len(message)))
+	buf = binary.LittleEndian.AppendUint32(buf, masked(buf))
+	buf = append(buf, message...)
+	return binary.LittleEndian.AppendUint32(buf, masked(message))
+}
+
+// masked is the checksum of the format: CRC-32C, turned and shifted, so that a
+// checksum of data with checksums in it stays a good one.
+func masked(content []byte) uint32 {
+	sum := crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli))
+	return (sum>>15 | sum<<17) + 0xa282ead8
+}
+
+func (e *events) flush() error { return e.buffer.Flush() }
+
+func (e *events) close() error { return errors.Join(e.flush(), e.file.Close()) }

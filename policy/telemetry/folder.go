@@ -1,0 +1,167 @@
+package telemetry
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"toolgym/policy/internal/disk"
+	"toolgym/tools"
+)
+
+// The files of a folder.
+const (
+	linesName = "telemetry.jsonl"
+	pngName   = "curves.png"
+	svgName   = "curves.svg"
+)
+
+// Folder keeps the telemetry of a run. It belongs to one goroutine.
+type Folder struct {
+	dir    string
+	lines  *os.File
+	buffer *bufio.Writer
+	events *events
+}
+
+// Open makes a folder, or opens that of a run that goes on after the given
+// update. A path that can not be a folder is an [*tools.Error].
+func Open(dir string, update int, now func() time.Time) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, &tools.Error{Code: tools.Invalid, Where: dir, Message: err.Error(), Want: "a directory that can be written"}
+	}
+	path := filepath.Join(dir, linesName)
+	if err := cut(path, update); err != nil {
+		return nil, err
+	}
+	lines, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the telemetry: %w", err)
+	}
+	events, err := openEvents(dir, update, now)
+	if err != nil {
+		return nil, errors.Join(err, lines.Close())
+	}
+	return &Folder{dir: dir, lines: lines, buffer: bufio.NewWriter(lines), events: events}, nil
+}
+
+// Write keeps a record. What is written is on disk after [Folder.Flush].
+func (f *Folder) Write(r Record) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encoding a record: %w", err)
+	}
+	if _, err := f.buffer.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("writing telemetry: %w", err)
+	}
+	if err := f.events.write(r); err != nil {
+		return fmt.Errorf("writing events: %w", err)
+	}
+	if len(r.Greedy) > 0 {
+		return f.Flush()
+	}
+	return nil
+}
+
+// Flush hands what was written to the system. It happens by itself after every
+// record with an evaluation.
+func (f *Folder) Flush() error {
+	if err := errors.Join(f.buffer.Flush(), f.events.flush()); err != nil {
+		return fmt.Errorf("writing telemetry: %w", err)
+	}
+	return nil
+}
+
+// Close draws the curves of all records and closes the files.
+func (f *Folder) Close() error {
+	err := errors.Join(f.Flush(), f.lines.Close(), f.events.close())
+	if err != nil {
+		return err
+	}
+	records, err := Read(filepath.Join(f.dir, linesName))
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	for name, format := range map[string]string{pngName: "png", svgName: "svg"} {
+		content, err := Curves(records, format)
+		if err != nil {
+			return err
+		}
+		if err := disk.Write(filepath.Join(f.dir, name), content); err != nil {
+			return fmt.Errorf("writing the curves: %w", err)
+		}
+	}
+	return nil
+}
+
+// Records reads what the folder holds.
+func (f *Folder) Records() ([]Record, error) {
+	if err := f.Flush(); err != nil {
+		return nil, err
+	}
+	return Read(filepath.Join(f.dir, linesName))
+}
+
+// Read reads a file of records. A last line that was cut off is left out; any
+// other line that is no record is an error.
+func Read(path string) ([]Record, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading telemetry: %w", err)
+	}
+	var records []Record
+	for n := 1; len(content) > 0; n++ {
+		line, rest, whole := splitLine(content)
+		content = rest
+		if !whole {
+			break
+		}
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// splitLine parts the first line from the rest; a line is whole with its end.
+func splitLine(content []byte) (line, rest []byte, whole bool) {
+	for i, c := range content {
+		if c == '\n' {
+			return content[:i], content[i+1:], true
+		}
+	}
+	return content, nil, false
+}
+
+// cut drops the records behind an update.
+func cut(path string, update int) error {
+	records, err := Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var kept []byte
+	for _, r := range records {
+		if r.Update > update {
+			break
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("encoding a record: %w", err)
+		}
+		kept = append(append(kept, text...), '\n')
+	}
+	if err := disk.Write(path, kept); err != nil {
+		return fmt.Errorf("cutting telemetry back to update %d: %w", update, err)
+	}
+	return nil
+}
