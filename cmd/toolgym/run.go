@@ -34,6 +34,8 @@ type commandLine struct {
 	Envs    envsCommand    `cmd:"" help:"List environments, levels and tools."`
 	Tasks   tasksCommand   `cmd:"" help:"List tasks of an environment."`
 	Play    playCommand    `cmd:"" help:"Play one task with an agent, or yourself."`
+	Train   trainCommand   `cmd:"" help:"Train a policy on an environment."`
+	Explain explainCommand `cmd:"" help:"Show what a trained policy makes of tasks."`
 	Parse   parseCommand   `cmd:"" help:"Read the tool calls that a model wrote."`
 	Score   scoreCommand   `cmd:"" help:"Score completions in groups, JSON lines to JSON lines."`
 	Skills  skillsCommand  `cmd:"" help:"Procedural memory: learn, list and plot skills."`

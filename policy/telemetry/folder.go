@@ -83,7 +83,7 @@ func (f *Folder) Close() error {
 	if err != nil {
 		return err
 	}
-	records, err := Read(filepath.Join(f.dir, linesName))
+	records, err := ReadFolder(f.dir)
 	if err != nil || len(records) == 0 {
 		return err
 	}
@@ -99,13 +99,8 @@ func (f *Folder) Close() error {
 	return nil
 }
 
-// Records reads what the folder holds.
-func (f *Folder) Records() ([]Record, error) {
-	if err := f.Flush(); err != nil {
-		return nil, err
-	}
-	return Read(filepath.Join(f.dir, linesName))
-}
+// ReadFolder reads the records of a folder.
+func ReadFolder(dir string) ([]Record, error) { return Read(filepath.Join(dir, linesName)) }
 
 // Read reads a file of records. A last line that was cut off is left out; any
 // other line that is no record is an error.

@@ -82,7 +82,7 @@ func TestFolderDraws(t *testing.T) {
 	d := xml.NewDecoder(bytes.NewReader(content))
 	for {
 		_, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -22,8 +22,9 @@ type Standing struct {
 	Tasks   int     `json:"tasks"`
 	Reward  float64 `json:"reward"`
 	Success float64 `json:"success"`
-	Steps   float64 `json:"steps"` // tokens played
-	Plan    string  `json:"plan"`  // the most frequent plan
+	Steps   float64 `json:"steps"`             // tokens played
+	Optimal float64 `json:"optimal,omitempty"` // calls of the shortest solutions, where the tasks tell
+	Plan    string  `json:"plan"`              // the most frequent plan
 }
 
 // figure is a named number of a record.

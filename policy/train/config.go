@@ -47,8 +47,17 @@ type Config struct {
 
 	// Group is the number of plans for each task; 1 for a2c.
 	Group int `json:"group"`
-	// Scale divides rewards before the learner sees them. Reports do not.
+	// Scale divides the learner's rewards.
 	Scale float64 `json:"scale"`
+	// Cost is taken from a learner's reward for each token played, so that of two
+	// plans that solve a task the shorter one is better.
+	Cost float64 `json:"cost"`
+	// Polish is for how many more evaluations a run goes on after mastery while
+	// plans do not get shorter; a shorter one starts the count again.
+	Polish int `json:"polish"`
+	// Excess is how much longer than the shortest solutions plans may be at
+	// mastery, as a share, where the tasks tell those.
+	Excess float64 `json:"excess"`
 	// Idle is what a learner is paid for each step that an unsolved plan leaves
 	// unspent. Where steps cost, it keeps giving up from being the cheapest plan.
 	Idle float64 `json:"idle"`
@@ -76,7 +85,7 @@ func Default(spec tools.Spec, choice Choice) (Config, error) {
 	c := Config{
 		Env: spec.Name, Levels: slices.Clone(choice.Levels), Rules: choice.Rules, Curriculum: choice.Curriculum,
 		Algorithm: choice.Algorithm, Seed: choice.Seed, Updates: 4000, Group: 1, Scale: 1,
-		Evaluate: 50, Patience: 400, Check: 200, Tasks: 1000, Accidental: choice.Rules == tools.Documented,
+		Cost: 0.02, Polish: 2, Excess: 0.05, Evaluate: 50, Patience: 400, Check: 200, Tasks: 1000, Accidental: choice.Rules == tools.Documented,
 		Network: policy.Default(choice.Algorithm, choice.Pool),
 	}
 	if err := oneOf("curriculum", c.Curriculum, Mastery, Published); err != nil {
@@ -92,10 +101,10 @@ func Default(spec tools.Spec, choice Choice) (Config, error) {
 	c.Network.Steps, c.Network.Context, c.Network.Compare = sizes.steps, sizes.context, true
 	c.Network.LearningRate, c.Network.EntropyCoef = 1e-3, 0.03
 	if c.Algorithm == GRPO {
-		c.Group, c.Network.EntropyCoef = 8, 0.01
+		c.Group, c.Network.EntropyCoef, c.Cost = 8, 0.01, 0.01
 	}
 	if spec.Name != "arithmetic" {
-		c.walk()
+		c.walk(sizes)
 	}
 	if c.Curriculum == Published {
 		c.publish(choice.Pool)
@@ -105,7 +114,7 @@ func Default(spec tools.Spec, choice Choice) (Config, error) {
 
 // publish sets the published numbers.
 func (c *Config) publish(pool string) {
-	c.Updates, c.Evaluate, c.Check = publishedIn, 5, 128
+	c.Updates, c.Evaluate, c.Check, c.Cost = publishedIn, 5, 128, 0
 	if c.Rules == tools.Documented && c.Algorithm == A2C {
 		steps := c.Network.Context
 		c.Network = policy.Default(policy.UpdateDocumented, pool)
@@ -113,9 +122,19 @@ func (c *Config) publish(pool string) {
 	}
 }
 
-// walk sets what long plans with large rewards need.
-func (c *Config) walk() {
-	c.Updates, c.Patience, c.Scale, c.Idle = 20000, 4000, 10, -0.1
+// walk sets what long plans with large rewards need. Plans may be ten tokens
+// longer than the longest of the shortest solutions: an environment's own limit
+// leaves more room to get lost in. The entropy bonus is a mean over steps where
+// the policy's loss is a sum, so that long plans need more of it.
+func (c *Config) walk(s sizes) {
+	const room = 10
+	if s.optimal > 0 {
+		c.Network.Steps = min(s.steps, s.optimal+room)
+	}
+	c.Updates, c.Patience, c.Idle, c.Cost, c.Polish = 20000, 1500, -0.1, 0, 0
+	if c.Algorithm == A2C {
+		c.Network.EntropyCoef, c.Network.Discount = 0.3, 0.95
+	}
 }
 
 // Validate says which field is wrong, as a [*tools.Error].
@@ -145,6 +164,10 @@ func (c Config) Validate() error {
 	switch {
 	case !(c.HoldOut >= 0 && c.HoldOut < 1):
 		return invalid("hold_out", "a share of the tasks, less than 1", "%v", c.HoldOut)
+	case !(c.Excess >= 0):
+		return invalid("excess", "at least 0", "%v", c.Excess)
+	case c.Polish < 0:
+		return invalid("polish", "at least 0", "%d", c.Polish)
 	case !(c.Scale > 0):
 		return invalid("scale", "a positive number", "%v", c.Scale)
 	case c.Network.Batch%c.Group != 0:
@@ -182,9 +205,9 @@ func (c Config) checkLevels() error {
 }
 
 // sizes are what an environment asks of a network.
-type sizes struct{ steps, context int }
+type sizes struct{ steps, context, optimal int }
 
-// probe measures the longest plan and context of some tasks.
+// probe measures the longest plan, context and shortest solution of some tasks.
 func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 	if spec.Enumerate == nil {
 		return sizes{}, invalid("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
@@ -197,6 +220,11 @@ func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 			if err := env.Start(rules, level, seed); err != nil {
 				return sizes{}, err
 			}
+			task, err := spec.Task(rules, level, seed)
+			if err != nil {
+				return sizes{}, err
+			}
+			s.optimal = max(s.optimal, task.Optimal)
 			buf = append(env.Context(buf[:0]), arithmetic.Ctx)
 			s.steps, s.context = max(s.steps, env.Limit()), max(s.context, len(buf))
 		}

@@ -53,7 +53,9 @@ func (e *evaluator) level(level string, n int, rng *rand.Rand) (telemetry.Standi
 		}
 		left -= size
 	}
-	s.Reward, s.Success, s.Steps = s.Reward/float64(n), s.Success/float64(n), s.Steps/float64(n)
+	for _, sum := range []*float64{&s.Reward, &s.Success, &s.Steps, &s.Optimal} {
+		*sum /= float64(n)
+	}
 	for plan, count := range plans {
 		if best := plans[s.Plan]; count > best || count == best && plan < s.Plan {
 			s.Plan = plan
@@ -82,6 +84,11 @@ func (e *evaluator) part(level string, n int, rng *rand.Rand, s *telemetry.Stand
 		if err := e.player.start(level, e.seeds[i], &e.prompts[i]); err != nil {
 			return err
 		}
+		task, err := e.player.spec.Task(e.player.config.Rules, level, e.seeds[i])
+		if err != nil {
+			return err
+		}
+		s.Optimal += float64(task.Optimal)
 		o := play(e.player.env, plan.Tokens)
 		s.Reward += o.reward
 		s.Steps += float64(o.length)

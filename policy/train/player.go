@@ -11,6 +11,7 @@ import (
 
 // player draws tasks of an environment, and plays plans on its state machine.
 type player struct {
+	spec   tools.Spec
 	env    tools.Enumerator
 	config *Config
 	digest [8]byte

@@ -17,9 +17,10 @@ type progress struct {
 	Config   Config    `json:"config"`
 	Updates  int       `json:"updates"` // made, restarts included
 	Restarts int       `json:"restarts"`
-	Since    int       `json:"since"`    // the updates made before the last restart
-	Rates    []float64 `json:"rates"`    // success of sampled plans, a running mean for each level
-	Best     []best    `json:"best"`     // for each level
+	Since    int       `json:"since"` // the updates made before the last restart
+	Rates    []float64 `json:"rates"` // success of sampled plans, a running mean for each level
+	Best     []best    `json:"best"`  // for each level
+	Polish   polish    `json:"polish"`
 	Mastered bool      `json:"mastered"` // the run has ended before its budget
 	CPU      float64   `json:"cpu_s"`
 	Saved    int       `json:"saved"` // the updates made when it was saved last
@@ -29,6 +30,13 @@ type progress struct {
 type best struct {
 	Score float64 `json:"score"`
 	At    int     `json:"at"` // the update
+}
+
+// polish is how far the plans of a run that masters its levels are from getting
+// shorter no more.
+type polish struct {
+	Steps float64 `json:"steps"` // the shortest so far, a sum over the levels
+	Count int     `json:"count"` // evaluations since then
 }
 
 func newProgress(levels int) progress {
@@ -48,8 +56,27 @@ func (p *progress) forget(levels int) {
 func (p *progress) restart() {
 	p.Restarts++
 	p.Since = p.Updates
+	p.Polish = polish{}
 	clear(p.Rates)
 	p.forget(len(p.Rates))
+}
+
+// polished takes an evaluation in, and reports whether all levels look mastered
+// and their plans have not got shorter for long enough.
+func (p *progress) polished(standings []telemetry.Standing, c Config) bool {
+	if !c.reached(standings, mastered) {
+		p.Polish = polish{}
+		return false
+	}
+	steps := 0.0
+	for _, s := range standings {
+		steps += s.Steps
+	}
+	p.Polish.Count++
+	if p.Polish.Steps == 0 || steps < p.Polish.Steps-0.05 {
+		p.Polish = polish{Steps: steps}
+	}
+	return p.Polish.Count >= c.Polish
 }
 
 // stuck takes an evaluation in, and reports whether a level that is not good
@@ -62,7 +89,7 @@ func (p *progress) stuck(standings []telemetry.Standing, c Config) bool {
 		if score := s.Success + s.Reward/(5*c.Scale); score > b.Score+0.01 {
 			*b = best{score, p.Updates}
 		}
-		stuck = stuck || s.Success < goodEnough && p.Updates-b.At >= c.Patience
+		stuck = stuck || !c.reached(standings[i:i+1], goodEnough) && p.Updates-b.At >= c.Patience
 	}
 	return stuck && !p.Mastered
 }
@@ -72,7 +99,8 @@ func (t *Trainer) finished() bool {
 	return t.progress.Mastered || t.progress.Updates >= t.config.Updates
 }
 
-func (t *Trainer) unfinished() error {
+// Unfinished refuses a run that is finished, as an [*tools.Error].
+func (t *Trainer) Unfinished() error {
 	switch {
 	case t.progress.Mastered:
 		return &tools.Error{Code: tools.Conflict, Where: "resume", Message: fmt.Sprintf("the run is finished: all stages were mastered at update %d", t.progress.Updates), Want: "a run that is not, or a new one"}
@@ -93,16 +121,34 @@ func (t *Trainer) save(o Options, m *meter) error {
 
 // Save writes all that is needed to go on bit for bit.
 func (t *Trainer) Save(path string) error {
-	t.progress.Config, t.progress.Saved = t.config, t.progress.Updates
-	text, err := json.Marshal(t.progress)
+	t.progress.Saved = t.progress.Updates
+	c, err := t.checkpoint()
 	if err != nil {
-		return fmt.Errorf("encoding the progress: %w", err)
+		return err
 	}
-	random, err := t.pcg.MarshalBinary()
-	if err != nil {
+	if c.Random, err = t.pcg.MarshalBinary(); err != nil {
 		return fmt.Errorf("encoding the random source: %w", err)
 	}
-	return t.learner.Save(path, policy.Checkpoint{Env: t.config.Env, Rules: t.config.Rules, Seed: t.config.Seed, Random: random, Progress: text})
+	return t.learner.Save(path, c)
+}
+
+// SaveNet writes what is needed to act, and what it was trained on.
+func (t *Trainer) SaveNet(path string) error {
+	c, err := t.checkpoint()
+	if err != nil {
+		return err
+	}
+	c.Update = t.learner.Updates()
+	return t.Net().Save(path, c)
+}
+
+func (t *Trainer) checkpoint() (policy.Checkpoint, error) {
+	t.progress.Config = t.config
+	text, err := json.Marshal(t.progress)
+	if err != nil {
+		return policy.Checkpoint{}, fmt.Errorf("encoding the progress: %w", err)
+	}
+	return policy.Checkpoint{Env: t.config.Env, Rules: t.config.Rules, Seed: t.config.Seed, Progress: text}, nil
 }
 
 // Resume reads a checkpoint to go on from. A budget of updates above 0 takes
@@ -139,12 +185,19 @@ func Resume(specs tools.Specs, path string, updates int) (*Trainer, error) {
 	return t, nil
 }
 
+// ConfigOf tells what a checkpoint's network was trained on. A checkpoint that
+// does not say is an [*tools.Error].
+func ConfigOf(c policy.Checkpoint) (Config, error) {
+	p, err := decodeProgress(c.Progress)
+	return p.Config, err
+}
+
 // decodeProgress reads what Save wrote.
 func decodeProgress(text json.RawMessage) (progress, error) {
 	var p progress
 	const want = "a checkpoint of a training run"
 	if len(text) == 0 {
-		return p, invalid("progress", want, "missing: this checkpoint only acts")
+		return p, invalid("progress", want, "missing: this checkpoint was not made by a run")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

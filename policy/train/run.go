@@ -53,7 +53,7 @@ const (
 // checkpoint is then the last that was good. A run that is finished already is
 // an [*tools.Error].
 func (t *Trainer) Run(ctx context.Context, o Options) (Result, error) {
-	if err := t.unfinished(); err != nil {
+	if err := t.Unfinished(); err != nil {
 		return Result{}, err
 	}
 	meter := newMeter(o, t.progress.CPU)
@@ -119,12 +119,12 @@ func (t *Trainer) check() ([]telemetry.Standing, error) {
 	if err != nil || t.config.Curriculum == Published {
 		return standings, err
 	}
-	if lowest(standings) >= mastered {
+	if t.progress.polished(standings, t.config) {
 		all, err := t.evaluator.evaluate(t.config.Tasks, t.config.Seed, stream+1)
 		if err != nil {
 			return nil, err
 		}
-		t.progress.Mastered = lowest(all) >= mastered
+		t.progress.Mastered = t.config.reached(all, mastered)
 	}
 	if t.progress.stuck(standings, t.config) {
 		return standings, t.restart()
@@ -132,13 +132,15 @@ func (t *Trainer) check() ([]telemetry.Standing, error) {
 	return standings, nil
 }
 
-// lowest is the lowest success.
-func lowest(standings []telemetry.Standing) float64 {
-	low := 1.0
+// reached tells whether every level has a success, with plans that are not too
+// long.
+func (c Config) reached(standings []telemetry.Standing, success float64) bool {
 	for _, s := range standings {
-		low = min(low, s.Success)
+		if s.Success < success || s.Optimal > 0 && s.Steps > (1+c.Excess)*s.Optimal {
+			return false
+		}
 	}
-	return low
+	return true
 }
 
 // restart begins again with a seed derived from the run's own.

@@ -57,7 +57,7 @@ func prepare(spec tools.Spec, c Config) (*Trainer, error) {
 	}
 	t := &Trainer{config: c, curriculum: newCurriculum(c.Curriculum), pcg: &rand.PCG{}}
 	t.rng = rand.New(t.pcg)
-	t.player = &player{env: spec.Enumerate(), config: &t.config}
+	t.player = &player{spec: spec, env: spec.Enumerate(), config: &t.config}
 	n := c.Network.Batch
 	t.levels, t.seeds, t.solved = make([]int, n), make([]uint64, n), make([]bool, n)
 	t.progress = newProgress(len(c.Levels))
@@ -97,7 +97,7 @@ func (t *Trainer) update() (telemetry.Record, error) {
 	if err := t.sample(); err != nil {
 		return telemetry.Record{}, err
 	}
-	success := t.success()
+	success, earned := t.success(), t.earned()
 	if err := t.reward(); err != nil {
 		return telemetry.Record{}, err
 	}
@@ -108,7 +108,7 @@ func (t *Trainer) update() (telemetry.Record, error) {
 	observe(t.progress.Rates, success)
 	t.progress.Updates++
 	metrics.Update = t.progress.Updates
-	metrics.Reward *= t.config.Scale
+	metrics.Reward = earned
 	return telemetry.Record{Metrics: metrics, Stages: t.config.Levels, Success: success, Restarts: t.progress.Restarts}, nil
 }
 
@@ -172,13 +172,28 @@ func (t *Trainer) success() []*float64 {
 	return rates
 }
 
-// reward scales rewards, and compares the plans of each group.
+// earned is what the environment paid for a plan, in the mean.
+func (t *Trainer) earned() float64 {
+	sum := 0.0
+	for _, row := range t.batch.Rewards {
+		for _, r := range row {
+			sum += r
+		}
+	}
+	return sum / float64(len(t.batch.Rewards))
+}
+
+// reward turns what the environment paid into what the learner is told, and
+// compares the plans of each group.
 func (t *Trainer) reward() error {
 	sums := make([]float64, len(t.batch.Rewards))
 	for i, row := range t.batch.Rewards {
+		length := t.batch.Lengths[i]
+		for s := range row[:length] {
+			row[s] -= t.config.Cost
+		}
 		if !t.solved[i] {
-			last := t.batch.Lengths[i] - 1
-			row[last] += t.config.Idle * float64(len(row)-1-last)
+			row[length-1] += t.config.Idle * float64(len(row)-length)
 		}
 		for s := range row {
 			row[s] /= t.config.Scale

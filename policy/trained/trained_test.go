@@ -1,0 +1,93 @@
+package trained_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"toolgym/policy/trained"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+	"toolgym/tools/gridworld"
+	"toolgym/tools/research"
+)
+
+// TestAgent lets the agents play by their tools what they were trained for, on
+// tasks of consecutive seeds.
+func TestAgent(t *testing.T) {
+	cases := map[string]struct {
+		spec  tools.Spec
+		level string
+		least int // tasks solved of 100
+	}{
+		"stage 0":   {arithmetic.Spec(), "0", 99},
+		"stage 1":   {arithmetic.Spec(), "1", 99},
+		"stage 2":   {arithmetic.Spec(), "2", 99},
+		"stage 3":   {arithmetic.Spec(), "3", 95},
+		"gridworld": {gridworld.Spec(), "0", 100},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			agent, err := trained.Agent(c.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			solved, env := 0, c.spec.New()
+			for seed := range uint64(100) {
+				task, err := c.spec.Task(tools.Sound, c.level, seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trajectory, err := tools.Rollout(t.Context(), env, task, agent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if trajectory.Success {
+					solved++
+				}
+				if task.Optimal > 0 && len(trajectory.Steps) != task.Optimal {
+					t.Errorf("%s: %d calls, optimal are %d", task.ID, len(trajectory.Steps), task.Optimal)
+				}
+			}
+			if solved < c.least {
+				t.Errorf("%d of 100 tasks solved", solved)
+			}
+		})
+	}
+}
+
+func TestAgentRefuses(t *testing.T) {
+	_, err := trained.Agent(research.Spec())
+	var refused *tools.Error
+	if !errors.As(err, &refused) || refused.Code != tools.NotFound {
+		t.Errorf("got %v", err)
+	}
+	agent, err := trained.Agent(arithmetic.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := arithmetic.Spec().Task(tools.Sound, "large", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tools.Rollout(t.Context(), arithmetic.Spec().New(), task, agent)
+	if !errors.As(err, &refused) || refused.Code != tools.Invalid {
+		t.Errorf("a level without a stage: got %v", err)
+	}
+}
+
+func TestSize(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		stat, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat.Size() > 300_000 {
+			t.Errorf("%s has %d bytes, at most 300,000", e.Name(), stat.Size())
+		}
+	}
+}
