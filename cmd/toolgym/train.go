@@ -56,8 +56,7 @@ func (c trainCommand) Run(ctx context.Context, world *console) error {
 	bar.stop()
 	err = errors.Join(err, folder.Close())
 	if errors.Is(err, context.Canceled) {
-		world.log.Info("stopped; all that is done is saved", "update", result.Updates, "resume", "toolgym train --resume "+dir)
-		return nil
+		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("stopped and saved at update %d", result.Updates), Want: "toolgym train --resume " + quote(dir) + " to go on"}
 	}
 	if err != nil {
 		return err

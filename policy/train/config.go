@@ -56,7 +56,7 @@ type Config struct {
 	// plans do not get shorter; a shorter one starts the count again.
 	Polish int `json:"polish"`
 	// Excess is how much longer than the shortest solutions plans may be at
-	// mastery, as a share, where the tasks tell those.
+	// mastery, as a share; 0 does not ask.
 	Excess float64 `json:"excess"`
 	// Idle is what a learner is paid for each step that an unsolved plan leaves
 	// unspent. Where steps cost, it keeps giving up from being the cheapest plan.
@@ -85,7 +85,7 @@ func Default(spec tools.Spec, choice Choice) (Config, error) {
 	c := Config{
 		Env: spec.Name, Levels: slices.Clone(choice.Levels), Rules: choice.Rules, Curriculum: choice.Curriculum,
 		Algorithm: choice.Algorithm, Seed: choice.Seed, Updates: 4000, Group: 1, Scale: 1,
-		Cost: 0.02, Polish: 2, Excess: 0.05, Evaluate: 50, Patience: 400, Check: 200, Tasks: 1000, Accidental: choice.Rules == tools.Documented,
+		Cost: 0.02, Polish: 2, Evaluate: 50, Patience: 400, Check: 200, Tasks: 1000, Accidental: choice.Rules == tools.Documented,
 		Network: policy.Default(choice.Algorithm, choice.Pool),
 	}
 	if err := oneOf("curriculum", c.Curriculum, Mastery, Published); err != nil {
@@ -131,7 +131,7 @@ func (c *Config) walk(s sizes) {
 	if s.optimal > 0 {
 		c.Network.Steps = min(s.steps, s.optimal+room)
 	}
-	c.Updates, c.Patience, c.Idle, c.Cost, c.Polish = 20000, 1500, -0.1, 0, 0
+	c.Updates, c.Patience, c.Idle, c.Cost, c.Polish, c.Excess = 20000, 1500, -0.1, 0, 0, 0.05
 	if c.Algorithm == A2C {
 		c.Network.EntropyCoef, c.Network.Discount = 0.3, 0.95
 	}

@@ -136,7 +136,7 @@ func (t *Trainer) check() ([]telemetry.Standing, error) {
 // long.
 func (c Config) reached(standings []telemetry.Standing, success float64) bool {
 	for _, s := range standings {
-		if s.Success < success || s.Optimal > 0 && s.Steps > (1+c.Excess)*s.Optimal {
+		if s.Success < success || c.Excess > 0 && s.Steps > (1+c.Excess)*s.Optimal {
 			return false
 		}
 	}
