@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"toolgym/api"
 	"toolgym/api/client"
@@ -25,6 +26,15 @@ func (c demoCommand) Run(ctx context.Context, world *console) (err error) {
 	if err != nil {
 		return err
 	}
+	lesson, err := learn(ctx, world.specs, c.Seed)
+	if err != nil {
+		return err
+	}
+	pupil, err := lesson.contestant()
+	if err != nil {
+		return err
+	}
+	field = slices.Insert(field, 1, pupil)
 	server, err := api.New(api.Config{Specs: world.specs, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
@@ -42,6 +52,9 @@ func (c demoCommand) Run(ctx context.Context, world *console) (err error) {
 		err = errors.Join(err, <-served)
 	}()
 	if err := c.compete(ctx, world, field, address); err != nil {
+		return err
+	}
+	if err := c.note(world, "\n%s\n\n", lesson.curve()); err != nil {
 		return err
 	}
 	if !c.Stay {

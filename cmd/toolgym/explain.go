@@ -9,6 +9,7 @@ import (
 
 	"toolgym/policy"
 	"toolgym/policy/train"
+	"toolgym/policy/trained"
 	"toolgym/tools"
 )
 
@@ -91,8 +92,12 @@ func loadCheckpoint(path string) (*policy.Net, train.Config, error) {
 	return net, config, err
 }
 
-// agentOf plays by a checkpoint, in the environment that it was trained on.
-func agentOf(path string, spec tools.Spec) (tools.Agent, error) {
+// policyAgent plays by a checkpoint, in the environment that it was trained on,
+// or by the policy in the binary.
+func policyAgent(path string, spec tools.Spec) (tools.Agent, error) {
+	if path == "" {
+		return trained.Agent(spec)
+	}
 	net, config, err := loadCheckpoint(path)
 	if err != nil {
 		return nil, err

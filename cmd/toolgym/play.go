@@ -15,8 +15,10 @@ type playCommand struct {
 	Level string `help:"Level (default: the environment's first)."`
 	Rules string `help:"Rules: sound or documented." default:"sound"`
 	Seed  uint64 `help:"Seed of the task." default:"0"`
-	Agent string `help:"Who plays: ${enum}." enum:"oracle,random,human" default:"oracle"`
+	Agent string `help:"Who plays: ${enum}." enum:"oracle,random,policy,human" default:"oracle"`
 	JSON  bool   `help:"Print the trajectory as JSON."`
+
+	Checkpoint string `help:"Checkpoint of the policy, a file or a run's directory (default: the one in the binary)." placeholder:"F"`
 
 	Skills string `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
 }
@@ -61,6 +63,9 @@ func (c playCommand) agent(world *console, spec tools.Spec) (tools.Agent, error)
 		return human{world}, nil
 	case "random":
 		return baseline.Random(rand.NewPCG(c.Seed, 0)), nil
+	}
+	if c.Agent == "policy" {
+		return policyAgent(c.Checkpoint, spec)
 	}
 	if spec.Oracle == nil {
 		return nil, &tools.Error{Code: tools.NotFound, Where: "--agent", Message: fmt.Sprintf("environment %q has no oracle", spec.Name), Want: "random or human"}
