@@ -103,7 +103,11 @@ func (l *Learner) Update(b *Batch) (Metrics, error) {
 		l.graph.Loss.Objective.Surrogate = l.surrogate(b, start)
 	}
 	l.fresh = nil
-	if err := l.graph.Run(); err != nil {
+	err := l.graph.Run()
+	// The surrogate holds the learner. Left in the graph, whose machine has a
+	// finalizer, it would close a circle that is never collected.
+	l.graph.Loss.Objective.Surrogate = nil
+	if err != nil {
 		return Metrics{}, fmt.Errorf("update %d: %w", l.updates+1, err)
 	}
 	norm := update.Norm(l.graph.Grad)

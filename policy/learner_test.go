@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -180,6 +181,29 @@ func TestMemoryIsFlat(t *testing.T) {
 		t.Errorf("the heap grew from %d to %d bytes in 500 updates", before, after)
 	}
 	runtime.KeepAlive(tr)
+}
+
+// TestLearnersAreCollected makes learners one after another, as a server does.
+func TestLearnersAreCollected(t *testing.T) {
+	for _, update := range updates() {
+		t.Run(update, func(t *testing.T) {
+			var collected atomic.Int32
+			const made = 8
+			for range made {
+				tr := newTrainer(t, small(update, policy.PoolOrdered), rulesOf(update), "1", 1)
+				tr.train(t, 2)
+				runtime.AddCleanup(tr.learner, func(n int32) { collected.Add(n) }, 1)
+			}
+			for range 100 { // finalizers and cleanups take some rounds
+				if collected.Load() >= made/2 {
+					return
+				}
+				runtime.GC()
+				runtime.Gosched()
+			}
+			t.Errorf("%d of %d learners are collected", collected.Load(), made)
+		})
+	}
 }
 
 func TestDivergence(t *testing.T) {
