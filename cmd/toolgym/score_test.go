@@ -171,7 +171,7 @@ func (p *heapPeak) Write(text []byte) (int, error) {
 
 // The memory does not grow with the file: its answers are some 70 MB.
 func TestScoreInBoundedMemory(t *testing.T) {
-	const n, limit = 60_000, 32 << 20
+	const n, limit = 60_000, 48 << 20
 	var out heapPeak
 	var errOut bytes.Buffer
 	if code := run(t.Context(), []string{"score", "--grouped"}, &lines{n: n}, &out, &errOut); code != exitDone || out.lines != n {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -19,20 +20,20 @@ func main() {
 	rounds := flag.Int("rounds", 5, "turns that each takes")
 	completions := flag.Int("completions", 20000, "completions in a turn")
 	flag.Parse()
-	if err := run(os.Stdout, *python, *rounds, *completions); err != nil {
+	if err := run(context.Background(), os.Stdout, *python, *rounds, *completions); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// contestant scores all completions once, and tells the CPU time and the sum of
-// the rewards.
+// contestant scores all completions once, and tells the time and the sum of the
+// rewards.
 type contestant struct {
 	name string
 	turn func() (time.Duration, float64, error)
 }
 
-func run(w io.Writer, python string, rounds, completions int) error {
+func run(ctx context.Context, w io.Writer, python string, rounds, completions int) error {
 	if rounds < 1 || completions < groupSize {
 		return fmt.Errorf("%d rounds of %d completions: want at least one of %d", rounds, completions, groupSize)
 	}
@@ -46,12 +47,32 @@ func run(w io.Writer, python string, rounds, completions int) error {
 		return fmt.Errorf("starting the peer: %w", err)
 	}
 	defer p.stop()
-	all := []contestant{{"Python, in memory", p.turn}, {"toolgym, in memory", work.inMemory}, {"toolgym, scoring file", work.stream}}
-	times, err := compete(all, rounds)
+	built, err := build(ctx, work)
 	if err != nil {
-		return err
+		return fmt.Errorf("building toolgym: %w", err)
 	}
-	return report(w, all, times, completions)
+	defer built.remove()
+	tables := []struct {
+		heading string
+		all     []contestant
+	}{
+		{"one core, CPU\tµs\ta second\ttimes Python", []contestant{
+			{"Python, in memory", p.turn}, {"toolgym, in memory", work.inMemory}, {"toolgym, scoring file", work.stream}, {"toolgym score, the whole command", built.oneCore}}},
+		{"in memory, wall\tµs\ta second\ttimes one core", []contestant{
+			{"one core", work.onCores(1)}, {"two cores", work.onCores(2)}}},
+		{"two cores, wall\tµs\ta second\ttimes the command", []contestant{
+			{"toolgym score", built.twoCores}, {"POST /v1/score/stream", built.stream}}},
+	}
+	for _, table := range tables {
+		times, err := compete(table.all, rounds)
+		if err != nil {
+			return err
+		}
+		if err := report(w, table.heading, table.all, times, completions); err != nil {
+			return err
+		}
+	}
+	return built.hostile(ctx, w)
 }
 
 // compete lets all take turns, after one that does not count, and returns a row
@@ -83,9 +104,9 @@ func compete(all []contestant, rounds int) ([][]time.Duration, error) {
 
 // report prints medians, and how many times the first contestant's rate each
 // has.
-func report(w io.Writer, all []contestant, times [][]time.Duration, completions int) error {
+func report(w io.Writer, heading string, all []contestant, times [][]time.Duration, completions int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "one completion\tCPU µs\ta second\ttimes Python")
+	fmt.Fprintln(table, heading)
 	for i, c := range all {
 		var took, ratio []float64
 		for _, row := range times {

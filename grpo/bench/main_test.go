@@ -15,10 +15,10 @@ import (
 func TestRun(t *testing.T) {
 	python := parts.Need(t, parts.Jsonschema)
 	var out strings.Builder
-	if err := run(&out, python, 1, 64); err != nil {
+	if err := run(t.Context(), &out, python, 1, 64); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Python, in memory", "toolgym, in memory", "toolgym, scoring file", "1.00"} {
+	for _, want := range []string{"Python, in memory", "toolgym, in memory", "toolgym, scoring file", "the whole command", "two cores ", "POST /v1/score/stream", "deep arguments", "1.00"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
@@ -37,7 +37,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := run(&strings.Builder{}, c.python, c.rounds, c.completions)
+			err := run(t.Context(), &strings.Builder{}, c.python, c.rounds, c.completions)
 			if err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got %v, want %q", err, c.reason)
 			}
@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 	all := []contestant{{name: "a"}, {name: "b"}}
 	times := [][]time.Duration{{40e6, 4e6}, {50e6, 10e6}, {60e6, 12e6}}
 	var out strings.Builder
-	if err := report(&out, all, times, 1000); err != nil {
+	if err := report(&out, "one completion\tCPU µs\ta second\ttimes Python", all, times, 1000); err != nil {
 		t.Fatal(err)
 	}
 	want := "one completion  CPU µs  a second  times Python\na               50.00   20000     1.00\nb               10.00   100000    5.00\n"

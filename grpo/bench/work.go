@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -81,6 +82,19 @@ func (w *work) inMemory() (time.Duration, float64, error) {
 		response, err := w.scorer.Score(context.Background(), grpo.Request{Groups: w.groups})
 		return response.Metrics, err
 	}, len(w.texts))
+}
+
+// onCores scores all groups once, by that many cores, and tells the wall time.
+func (w *work) onCores(n int) func() (time.Duration, float64, error) {
+	return func() (time.Duration, float64, error) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+		start := time.Now()
+		response, err := w.scorer.Score(context.Background(), grpo.Request{Groups: w.groups})
+		if err != nil {
+			return 0, 0, err
+		}
+		return time.Since(start), *response.Metrics[grpo.MetricReward] * float64(len(w.texts)), nil
+	}
 }
 
 // stream scores the file once.
