@@ -57,10 +57,10 @@ func fieldOf(key []byte) field {
 }
 
 // readLine reads a line. What it could read before an error is returned with
-// the error, so that the line keeps its group.
-func readLine(text []byte, l *line) error {
+// the error, so that the line keeps its group. Before is as for members.
+func readLine(text, before []byte, l *line) error {
 	seen := 0 // a bit for each field
-	err := members(text, func(key, value []byte) error {
+	err := members(text, before, func(key, value []byte) error {
 		field := fieldOf(key)
 		if field == unknown {
 			return refuse("/"+clip(string(key)), "one of "+strings.Join(lineFields(), ", "), "unknown field")

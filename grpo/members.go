@@ -5,7 +5,10 @@ import "bytes"
 // members calls f with each member of the JSON object that text is: its key as
 // it is written, without the quotes, and the bytes of its value. It looks only
 // for where the values end; whether they are JSON is for their readers to say.
-func members(text []byte, f func(key, value []byte) error) error {
+//
+// Before is a list that is known to be whole JSON, such as that of the line
+// before, or empty: a value with the same bytes need not be walked through.
+func members(text, before []byte, f func(key, value []byte) error) error {
 	text = bytes.TrimSpace(text)
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
 		return refuse("", "a JSON object", "the line is none")
@@ -22,7 +25,9 @@ func members(text []byte, f func(key, value []byte) error) error {
 			return refuse("/"+clip(string(key)), "a colon and a value", "neither follows the key")
 		}
 		rest = bytes.TrimLeft(rest[1:], blanks)
-		end = skipValue(rest)
+		if end = len(before); !starts(rest, before) {
+			end = skipValue(rest)
+		}
 		if err := f(key, bytes.TrimRight(rest[:end], blanks)); err != nil {
 			return err
 		}
@@ -33,6 +38,13 @@ func members(text []byte, f func(key, value []byte) error) error {
 		}
 	}
 	return nil
+}
+
+// starts reports whether a list is the first value of the text, and a comma or
+// nothing follows it.
+func starts(text, list []byte) bool {
+	n := len(list)
+	return n > 0 && bytes.HasPrefix(text, list) && (len(text) == n || text[n] == ',')
 }
 
 const blanks = " \t\r\n"

@@ -120,9 +120,12 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 	defer func() { c.done <- struct{}{} }()
 	c.grow(len(p.tariff.blank))
+	var declared []byte // the tools of the last line that could be read
 	for i, raw := range c.lines {
 		scored := &c.scored[i]
-		p.scoreLine(ctx, tasks, c.text, raw, c.first+i, scored)
+		if p.scoreLine(ctx, tasks, c.text, declared, raw, c.first+i, scored) {
+			declared = scored.line.tools
+		}
 		start := len(c.page)
 		c.page = scored.score.head(c.page)
 		scored.head = len(c.page) - start
@@ -131,12 +134,13 @@ func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 	}
 }
 
-func (p *plan) scoreLine(ctx context.Context, tasks *cache, text []byte, raw rawLine, number int, to *scoredLine) {
+// scoreLine scores a line, and reports whether all of it could be read.
+func (p *plan) scoreLine(ctx context.Context, tasks *cache, text, declared []byte, raw rawLine, number int, to *scoredLine) bool {
 	var err error
 	if raw.tooLong {
 		err = refuse("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
 	} else {
-		err = readLine(text[raw.start:raw.end], &to.line)
+		err = readLine(text[raw.start:raw.end], declared, &to.line)
 		to.readable = to.line.group != "" || err == nil
 	}
 	var t *task
@@ -150,4 +154,5 @@ func (p *plan) scoreLine(ctx context.Context, tasks *cache, text []byte, raw raw
 		to.score.unread(number, err)
 		to.score.pay(p.tariff, nil)
 	}
+	return err == nil
 }
