@@ -19,8 +19,8 @@
 //
 // Two further tables are of wall time, since they are about two cores: in memory
 // by one and by two, and the command beside POST /v1/score/stream of a server on
-// the same file. On a machine with other work they say little. The last table
-// is what a completion of 10 MB that was made to be expensive costs.
+// the same file. On a machine with other work they say little. Before all that
+// stands what a completion of 10 MB that was made to be expensive costs.
 //
 // It needs Debian's python3-jsonschema, or another Python that has it.
 // RESULTS.md holds a run.

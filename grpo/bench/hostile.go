@@ -3,14 +3,15 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -38,16 +39,9 @@ func hostileTexts() []struct{ name, start, again string } {
 func (c *command) hostile(ctx context.Context, w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "one completion of 10 MB\ts\tMB at most")
+	file := filepath.Join(c.dir, "hostile.jsonl")
 	for _, h := range hostileTexts() {
-		line, err := json.Marshal(map[string]any{
-			"group": "g", "tools": json.RawMessage(`[{"name":"multiply","parameters":{"type":"object"}}]`), "expected": json.RawMessage(`{"calls":` + expectedCalls + `}`),
-			"text": h.start + strings.Repeat(h.again, (hostileSize-len(h.start))/len(h.again)),
-		})
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(c.dir, "hostile.jsonl")
-		if err := os.WriteFile(file, line, 0o600); err != nil {
+		if err := writeHostile(file, h.start, h.again); err != nil {
 			return err
 		}
 		took, most, err := c.cost(ctx, file)
@@ -57,6 +51,29 @@ func (c *command) hostile(ctx context.Context, w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%.2f\t%d\n", h.name, took.Seconds(), most/1e6)
 	}
 	return table.Flush()
+}
+
+// writeHostile writes a scoring file of one line, without holding it: a child's
+// memory counts its parent's at its birth.
+func writeHostile(path, start, again string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(file)
+	fmt.Fprintf(out, `{"group":"g","tools":[{"name":"multiply","parameters":{"type":"object"}}],"expected":{"calls":%s},"text":"%s`, expectedCalls, escaped(start))
+	again = escaped(again)
+	for n := len(start); n < hostileSize; n += len(again) {
+		out.WriteString(again)
+	}
+	out.WriteString("\"}\n")
+	return errors.Join(out.Flush(), file.Close())
+}
+
+// escaped is a text as it stands between the quotes of JSON.
+func escaped(text string) string {
+	quoted, _ := json.Marshal(text) // a string always encodes
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // cost is the wall time of scoring a file, and the most memory in bytes.

@@ -37,6 +37,14 @@ func run(ctx context.Context, w io.Writer, python string, rounds, completions in
 	if rounds < 1 || completions < groupSize {
 		return fmt.Errorf("%d rounds of %d completions: want at least one of %d", rounds, completions, groupSize)
 	}
+	built, err := build(ctx)
+	if err != nil {
+		return fmt.Errorf("building toolgym: %w", err)
+	}
+	defer built.remove()
+	if err := built.hostile(ctx, w); err != nil { // first: a child's memory counts its parent's at its birth
+		return err
+	}
 	runtime.GOMAXPROCS(1)
 	work, err := newWork(completions)
 	if err != nil {
@@ -47,11 +55,9 @@ func run(ctx context.Context, w io.Writer, python string, rounds, completions in
 		return fmt.Errorf("starting the peer: %w", err)
 	}
 	defer p.stop()
-	built, err := build(ctx, work)
-	if err != nil {
-		return fmt.Errorf("building toolgym: %w", err)
+	if err := built.prepare(ctx, work); err != nil {
+		return fmt.Errorf("starting toolgym: %w", err)
 	}
-	defer built.remove()
 	tables := []struct {
 		heading string
 		all     []contestant
@@ -72,7 +78,7 @@ func run(ctx context.Context, w io.Writer, python string, rounds, completions in
 			return err
 		}
 	}
-	return built.hostile(ctx, w)
+	return nil
 }
 
 // compete lets all take turns, after one that does not count, and returns a row
