@@ -62,7 +62,7 @@ func (h *house) enter(name string) error {
 	switch {
 	case name == ".":
 		return nil
-	case base == "testdata", base[0] == '.', base[0] == '_', name == "internal/deps":
+	case base == "testdata", base[0] == '.', base[0] == '_':
 		return fs.SkipDir
 	case !strings.Contains(name, "/"):
 		h.top = append(h.top, name)
