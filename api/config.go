@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolgym/grpo"
+	"toolgym/policy"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 )
@@ -61,6 +62,11 @@ type Config struct {
 	BodyTimeout   time.Duration // and its body, and the answer to be read; default 30 seconds
 	IdleTimeout   time.Duration // how long a connection may stay open without a request; default 2 minutes
 
+	// Checkpoint is the file of a trained policy that POST /v1/policy/act plays
+	// with where no run is named.
+	Checkpoint string
+	MaxRuns    int // policy runs under way, held ones too; default 2
+
 	MaxConcurrent int     // requests answered at the same time; default 1,024
 	TokenEpisodes int     // live episodes of one token; default MaxEpisodes
 	TokenRate     float64 // requests a second with one token; default Rate
@@ -104,6 +110,7 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.MaxRuns = cmp.Or(c.MaxRuns, 2)
 	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 1024)
 	c.TokenEpisodes = cmp.Or(c.TokenEpisodes, c.MaxEpisodes)
 	c.TokenRate = cmp.Or(c.TokenRate, c.Rate)
@@ -119,6 +126,11 @@ func (c Config) Validate() error {
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		return refuse("CertFile", "a certificate without a key, or a key without a certificate", "both or neither")
+	}
+	if c.Checkpoint != "" {
+		if _, _, err := policy.LoadNet(c.Checkpoint); err != nil {
+			return within("Checkpoint", err)
+		}
 	}
 	for i, token := range c.Tokens {
 		err := token.validate()
@@ -162,6 +174,7 @@ func (c Config) validateLimits() error {
 		{"HeaderTimeout", float64(c.HeaderTimeout)}, {"BodyTimeout", float64(c.BodyTimeout)}, {"IdleTimeout", float64(c.IdleTimeout)},
 		{"MaxScoring", float64(c.MaxScoring)}, {"MaxStreams", float64(c.MaxStreams)}, {"StreamTimeout", float64(c.StreamTimeout)},
 		{"MaxConcurrent", float64(c.MaxConcurrent)}, {"TokenEpisodes", float64(c.TokenEpisodes)}, {"TokenRate", c.TokenRate},
+		{"MaxRuns", float64(c.MaxRuns)},
 	}
 	for _, limit := range limits {
 		if limit.value != limit.value || limit.value < 0 {

@@ -95,6 +95,26 @@ func TestExpiryGoesOnWhileTheServerIsAway(t *testing.T) {
 	}
 }
 
+// TestEpisodesAreExported: live ones, and those that are over.
+func TestEpisodesAreExported(t *testing.T) {
+	config := api.Config{Data: t.TempDir(), IdleExpiry: time.Hour, Tokens: []api.Token{token(t, "alice", api.Play), token(t, "bob", api.Play)}}
+	f := serve(t, config)
+	start := func(who string) string {
+		return f.ask("POST", "/v1/episodes", `{"task_id":"tally/0/3"}`, bearer(who)).header.Get("Location")
+	}
+	over := start("alice")
+	f.ask("POST", over+"/calls", addOne, bearer("alice"))
+	start("bob")
+	f.wait(time.Hour)
+	f = f.again(t, config)
+	start("alice")
+	got := f.ask("GET", "/v1/episodes/export.ndjson", "", bearer("alice"))
+	lines := strings.Split(strings.TrimSpace(got.body), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"live":false`) || !strings.Contains(lines[0], `"sum":1`) || !strings.Contains(lines[1], `"live":true`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 // TestRetentionIsBounded begins many episodes that expire; the database keeps
 // the latest.
 func TestRetentionIsBounded(t *testing.T) {

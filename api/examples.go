@@ -7,10 +7,12 @@ import (
 
 	"toolgym/api/client"
 	"toolgym/api/dialect"
+	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/grpo/match"
 	"toolgym/grpo/parse"
 	"toolgym/internal/intake"
+	"toolgym/policy/train"
 	"toolgym/tools"
 )
 
@@ -106,4 +108,9 @@ func scored(request grpo.Request) grpo.Response {
 		}
 	}
 	panic("api: an example can not be scored: " + err.Error())
+}
+
+func exampleRun() training.State {
+	return training.State{ID: "7XJ3T4ZQ", State: training.Running, Created: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Updates: 120,
+		Config: train.Config{Env: "arithmetic", Levels: []string{"0", "1", "2"}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.GRPO, Updates: 4000}}
 }

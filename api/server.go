@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
+	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/intake"
 	"toolgym/tools"
@@ -34,6 +35,8 @@ type Server struct {
 	ledger   *ledger
 	sessions *sessions // of MCP
 	metrics  *metrics
+	runs     *training.Runs
+	stopping chan struct{}       // closed when the server goes, for streams to end
 	traces   *sdk.TracerProvider // nil without
 	scorer   *grpo.Scorer
 	desk     intake.Desk // of bodies to be read and scored
@@ -54,6 +57,7 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{config: config.withDefaults(), echo: echo.New()}
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
+	s.stopping = make(chan struct{})
 	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}}
 	var err error
 	if s.scorer, err = grpo.NewScorer(s.config.Specs, *s.config.Rubric); err != nil {
@@ -96,7 +100,11 @@ func (s *Server) remember() (err error) {
 	if s.ledger, err = openLedger(ctx, s.config); err != nil {
 		return err
 	}
-	if err := s.restore(ctx); err != nil {
+	err = s.restore(ctx)
+	if err == nil {
+		err = s.openRuns()
+	}
+	if err != nil {
 		return errors.Join(err, s.ledger.close())
 	}
 	return nil
@@ -115,6 +123,9 @@ func (s *Server) routes() {
 	s.skillRoutes()
 	s.mcpRoutes()
 	s.metricRoutes()
+	s.exportRoutes()
+	s.policyRoutes()
+	s.actRoutes()
 }
 
 // newHTTP sets a time limit to every phase of a request. Streams lift those of
@@ -184,13 +195,15 @@ func (s *Server) Serve(listener net.Listener) error {
 // it never served.
 // /readyz says from the beginning that the server is going.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.draining.Store(true)
+	if !s.draining.Swap(true) {
+		close(s.stopping)
+	}
 	s.sessions.close()
 	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.ledger.close())
+		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.runs.Close(), s.ledger.close())
 	}
 	s.flush(ctx)
-	return s.ledger.close()
+	return errors.Join(s.runs.Close(), s.ledger.close())
 }
 
 // flush sends the spans that wait. A collector that does not answer is no

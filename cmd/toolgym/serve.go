@@ -15,13 +15,14 @@ import (
 )
 
 type serveCommand struct {
-	Addr      string   `help:"Address to listen on; one that other machines reach needs --token-file." default:"127.0.0.1:8080"`
-	TokenFile string   `help:"Tokens that are let in, as toolgym token makes them." placeholder:"FILE"`
-	TLSCert   string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
-	TLSKey    string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
-	Skills    string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
-	Rubric    string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
-	AllowHost []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
+	Addr       string   `help:"Address to listen on; one that other machines reach needs --token-file." default:"127.0.0.1:8080"`
+	TokenFile  string   `help:"Tokens that are let in, as toolgym token makes them." placeholder:"FILE"`
+	TLSCert    string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
+	TLSKey     string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
+	Skills     string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
+	Rubric     string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
+	AllowHost  []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
+	Checkpoint string   `help:"Trained policy that POST /v1/policy/act plays with." placeholder:"FILE"`
 }
 
 // drain is how long running calls may take to finish after Ctrl-C.
@@ -54,7 +55,7 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 
 // settings is the configuration that the flags ask for.
 func (c serveCommand) settings(world *console) (config api.Config, err error) {
-	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted()}
+	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint}
 	if config.Data, err = world.dataDir(); err != nil {
 		return config, err
 	}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"toolgym/api/feed"
+	"toolgym/tools"
+)
+
+// heartbeat is how often a stream that has nothing to say says so, lest somebody
+// on the way takes it for dead.
+const heartbeat = 15 * time.Second
+
+// sendEvents sends a feed as Server-Sent Events, from behind the one that
+// Last-Event-ID names, until the feed ends, the client goes or the server does.
+// Event ids are the numbers of the events.
+func (s *Server) sendEvents(c echo.Context, events *feed.Feed, last func() (name string, text []byte)) error {
+	seen, err := lastEvent(c.Request().Header, events)
+	if err != nil {
+		return edgeFailure(err)
+	}
+	s.unhurried(c)
+	header := c.Response().Header()
+	header.Set(echo.HeaderContentType, "text/event-stream")
+	header.Set(echo.HeaderCacheControl, "no-store")
+	c.Response().WriteHeader(http.StatusOK)
+	pulse := time.NewTicker(heartbeat)
+	defer pulse.Stop()
+	for {
+		list, more := events.After(seen)
+		for _, text := range list {
+			seen++
+			if err := sendEvent(c, seen, "", text); err != nil {
+				return nil // the client has gone
+			}
+		}
+		if more == nil {
+			name, text := last()
+			_ = sendEvent(c, seen, name, text)
+			c.Response().Flush()
+			return nil
+		}
+		c.Response().Flush()
+		select {
+		case <-more:
+		case <-pulse.C:
+			if _, err := fmt.Fprint(c.Response(), ": still there\n\n"); err != nil {
+				return nil // the client has gone
+			}
+		case <-c.Request().Context().Done():
+			return nil
+		case <-s.stopping:
+			return nil
+		}
+	}
+}
+
+// sendEvent writes one event; an empty name is that of ordinary ones.
+func sendEvent(c echo.Context, id int, name string, text []byte) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "id: %d\n", id)
+	if name != "" {
+		fmt.Fprintf(&b, "event: %s\n", name)
+	}
+	fmt.Fprintf(&b, "data: %s\n\n", text) // JSON on one line
+	_, err := c.Response().Write(b.Bytes())
+	return err
+}
+
+// lastEvent is how many events the client has seen.
+func lastEvent(header http.Header, events *feed.Feed) (int, error) {
+	given := header.Values("Last-Event-Id")
+	if len(given) == 0 {
+		return 0, nil
+	}
+	seen, err := strconv.Atoi(given[0])
+	if err != nil || len(given) > 1 || seen < 0 || seen > events.Len() {
+		return 0, &tools.Error{Code: tools.Invalid, Where: "Last-Event-ID", Message: fmt.Sprintf("%.40q is no event of this stream", given[0]), Want: fmt.Sprintf("0 to %d", events.Len())}
+	}
+	return seen, nil
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+
+	"toolgym/policy"
+	"toolgym/policy/train"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// A policyAct is the body of POST /v1/policy/act.
+type policyAct struct {
+	TaskID  string `json:"task_id"`
+	Run     string `json:"run,omitempty" doc:"The policy run whose checkpoint acts; the server's own (--checkpoint) when absent."`
+	Greedy  *bool  `json:"greedy,omitempty" nullable:"false" doc:"Takes the likeliest token each time: one plan. True when absent, unless samples is there."`
+	Samples int    `json:"samples,omitempty" minimum:"1" maximum:"256" doc:"Draws so many plans; implies greedy false."`
+	Seed    uint64 `json:"seed,omitempty" format:"uint64" doc:"Of the draws."`
+}
+
+// policyPlans is its answer.
+type policyPlans struct {
+	TaskID  string       `json:"task_id"`
+	Context []string     `json:"context" doc:"The task as the policy reads it."`
+	Plans   []policyPlan `json:"plans"`
+}
+
+// A policyPlan is what the policy would do, and what it would come to.
+type policyPlan struct {
+	Tokens  []string  `json:"tokens" doc:"Those that were played."`
+	Probs   []float64 `json:"probs" doc:"Of each token, given those before it."`
+	Values  []float64 `json:"values" doc:"What the critic expects at each token."`
+	Reward  float64   `json:"reward"`
+	Success bool      `json:"success"`
+}
+
+func (s *Server) actRoutes() {
+	handle(s, route{id: "act", method: http.MethodPost, path: "/v1/policy/act", tag: "policy", role: Play,
+		summary: "Let the policy plan a task", text: "Plans and plays a task on the bare environment: greedily, or as often as samples says.",
+		refusals: []int{http.StatusNotFound, http.StatusConflict}, request: policyAct{TaskID: "arithmetic/0/17"},
+		answer: policyPlans{TaskID: "arithmetic/0/17", Context: []string{"4", "2", "[CTX]"},
+			Plans: []policyPlan{{Tokens: []string{"[MUL]", "[ANS]"}, Probs: []float64{0.99, 0.98}, Values: []float64{0.9, 1}, Reward: 1, Success: true}}}}, s.act)
+}
+
+type actInput struct{ Sent body[policyAct] }
+
+func (s *Server) act(ctx context.Context, in *actInput) (*reply[policyPlans], error) {
+	sent := in.Sent.value
+	spec, task, err := s.config.Specs.Task(sent.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Enumerate == nil {
+		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: spec.Name + " can not be planned", Want: "a task of arithmetic or gridworld"}
+	}
+	if sent.Samples > 0 && sent.Greedy != nil && *sent.Greedy {
+		return nil, &tools.Error{Code: tools.Invalid, Where: "samples", Message: "samples of a greedy plan are all the same", Want: "samples, or greedy"}
+	}
+	net, err := s.network(ctx, sent.Run, task)
+	if err != nil {
+		return nil, err
+	}
+	return s.plan(net, spec, task, sent)
+}
+
+// network loads the checkpoint that is to act, and refuses one that was trained
+// for another environment or other rules: its plans would mean nothing.
+func (s *Server) network(ctx context.Context, run string, task tools.Task) (*policy.Net, error) {
+	path := s.config.Checkpoint
+	if run != "" {
+		found, err := s.findRun(ctx, run)
+		if err != nil {
+			return nil, within("run", err)
+		}
+		path = found.Checkpoint()
+	}
+	if path == "" {
+		return nil, &tools.Error{Code: tools.Conflict, Where: "run", Message: "this server has no policy of its own", Want: "the id of a policy run, or a server started with --checkpoint"}
+	}
+	net, checkpoint, err := policy.LoadNet(path)
+	if err != nil {
+		return nil, within("run", err)
+	}
+	if config, err := train.ConfigOf(checkpoint); err == nil && (config.Env != task.Env || config.Rules != task.Rules) {
+		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: fmt.Sprintf("the policy was trained on %s, %s rules", config.Env, config.Rules), Want: "a task of that environment and those rules"}
+	}
+	return net, nil
+}
+
+func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent policyAct) (*reply[policyPlans], error) {
+	env, n := spec.Enumerate(), max(1, sent.Samples)
+	var rng *rand.Rand
+	if sent.Samples > 0 || sent.Greedy != nil && !*sent.Greedy {
+		rng = rand.New(rand.NewPCG(sent.Seed, 0))
+	}
+	prompts := make([]policy.Prompt, n)
+	for i := range prompts {
+		if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
+			return nil, err
+		}
+		if err := prompts[i].Read(env, task.Level); err != nil {
+			return nil, within("task_id", err)
+		}
+	}
+	plans, err := policy.NewActor(net).Plan(prompts, rng)
+	if err != nil {
+		return nil, within("task_id", err)
+	}
+	answer := policyPlans{TaskID: task.ID, Context: tokenTexts(prompts[0].Context)}
+	for _, plan := range plans {
+		if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
+			return nil, err
+		}
+		answer.Plans = append(answer.Plans, playPlan(env, plan))
+	}
+	return answered(answer), nil
+}
+
+// playPlan plays a plan's tokens until the episode is over.
+func playPlan(env tools.Enumerator, plan policy.Plan) policyPlan {
+	played, reward := len(plan.Tokens), 0.0
+	for i, token := range plan.Tokens {
+		paid, done := env.Act(token)
+		if reward += paid; done {
+			played = i + 1
+			break
+		}
+	}
+	return policyPlan{Tokens: tokenTexts(plan.Tokens[:played]), Probs: plan.Probs[:played], Values: plan.Values[:played], Reward: reward, Success: env.Success()}
+}
+
+// tokenTexts writes tokens as people read them: 7, [MUL].
+func tokenTexts(tokens []int) []string {
+	words := make([]string, len(tokens))
+	for i, token := range tokens {
+		words[i] = arithmetic.TokenText(token)
+	}
+	return words
+}

@@ -1,0 +1,257 @@
+package api_test
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolgym/api"
+	"toolgym/api/training"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// trainer is a server with something to train on.
+func trainer(t *testing.T, config api.Config) *fixture {
+	t.Helper()
+	config.Specs = tools.Specs{arithmetic.Spec(), tallySpec(nil)}
+	return serve(t, config)
+}
+
+// startRun starts a run and returns the path of it.
+func (f *fixture) startRun(body string, headers ...string) string {
+	f.t.Helper()
+	got := f.ask("POST", "/v1/policy/runs", body, headers...)
+	if got.status != http.StatusCreated || !strings.Contains(got.body, `"state":"running"`) {
+		f.t.Fatalf("%d %s", got.status, got.body)
+	}
+	return got.header.Get("Location")
+}
+
+// An event as it came.
+type event struct{ id, name, data string }
+
+// watch reads the events of a run, from behind the one that last names, until
+// enough says so or the stream ends.
+func (f *fixture) watch(path, last string, enough func(event) bool) (got []event) {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+path+"/events", nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		f.t.Fatalf("%d %v", response.StatusCode, response.Header)
+	}
+	var e event
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "id":
+			e.id = value
+		case "event":
+			e.name = value
+		case "data":
+			e.data = value
+		case "":
+			if e == (event{}) {
+				continue // behind a comment
+			}
+			got = append(got, e)
+			if enough(e) {
+				return got
+			}
+			e = event{}
+		}
+	}
+	return got
+}
+
+func toTheEnd(event) bool { return false }
+
+func (f *fixture) runState(path string) (state training.State) {
+	f.t.Helper()
+	got := f.ask("GET", path, "")
+	if err := json.Unmarshal([]byte(got.body), &state); err != nil || got.status != http.StatusOK {
+		f.t.Fatalf("%d %s", got.status, got.body)
+	}
+	return state
+}
+
+func TestPolicyRunFromStartToEnd(t *testing.T) {
+	const updates = 6
+	f := trainer(t, api.Config{Data: t.TempDir()})
+	doc := readContract(t, f)
+	path := f.startRun(fmt.Sprintf(`{"algo":"grpo","stages":["0"],"seed":1,"updates":%d}`, updates))
+	all := f.watch(path, "", toTheEnd)
+	if len(all) != updates+1 || all[updates].name != "end" || !strings.Contains(all[updates].data, `"state":"done"`) {
+		t.Fatalf("events %v", all)
+	}
+	for i, e := range all[:updates] {
+		if e.id != fmt.Sprint(i+1) || !strings.Contains(e.data, fmt.Sprintf(`"update":%d,`, i+1)) {
+			t.Errorf("event %d: %v", i+1, e)
+		}
+	}
+	if rest := f.watch(path, "4", toTheEnd); len(rest) != 3 || rest[0] != all[4] || rest[2] != all[updates] {
+		t.Errorf("from behind the fourth: %v", rest)
+	}
+	state := f.runState(path)
+	if state.State != training.Done || state.Updates != updates || state.Result == nil || len(state.Result.Success) != 1 {
+		t.Errorf("%+v", state)
+	}
+	doc.check(t, "GET", path, f.ask("GET", path, ""))
+	doc.check(t, "GET", "/v1/policy/runs", f.ask("GET", "/v1/policy/runs", ""))
+	for file, want := range map[string]string{"plot.svg": "<svg", "plot.png": "\x89PNG", "telemetry.csv": "update,reward"} {
+		if got := f.ask("GET", path+"/"+file, ""); got.status != http.StatusOK || !strings.Contains(got.body[:min(400, len(got.body))], want) {
+			t.Errorf("%s: %d %.100q", file, got.status, got.body)
+		}
+	}
+	if table := f.ask("GET", path+"/telemetry.csv", "").body; strings.Count(table, "\n") != updates+1 {
+		t.Errorf("the table is %s", table)
+	}
+	archive := tar.NewReader(strings.NewReader(f.ask("GET", path+"/export.tar", "").body))
+	var names []string
+	for header, err := archive.Next(); err == nil; header, err = archive.Next() {
+		names = append(names, header.Name)
+	}
+	for _, want := range []string{"run.json", "telemetry.jsonl", "policy.safetensors", "policy.json"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("the archive has %v, not %s", names, want)
+		}
+	}
+	f.acts(t, doc, state.ID)
+	if got := f.ask("POST", path+"/resume", ""); got.status != http.StatusConflict {
+		t.Errorf("resuming what is done: %d", got.status)
+	}
+	if got := f.ask("DELETE", path, ""); got.status != http.StatusNoContent {
+		t.Errorf("deleting it: %d %s", got.status, got.body)
+	}
+	if got := f.ask("GET", path, ""); got.status != http.StatusNotFound {
+		t.Errorf("afterwards: %d", got.status)
+	}
+}
+
+// acts lets the run's policy plan.
+func (f *fixture) acts(t *testing.T, doc contract, run string) {
+	t.Helper()
+	ask := func(body string) answer { return f.ask("POST", "/v1/policy/act", body) }
+	greedy := ask(fmt.Sprintf(`{"task_id":"arithmetic/0/17","run":%q}`, run))
+	doc.check(t, "POST", "/v1/policy/act", greedy)
+	if greedy.status != http.StatusOK || strings.Count(greedy.body, `"tokens"`) != 1 {
+		t.Fatalf("%d %s", greedy.status, greedy.body)
+	}
+	if again := ask(fmt.Sprintf(`{"task_id":"arithmetic/0/17","run":%q,"greedy":true}`, run)); again.body != greedy.body {
+		t.Errorf("the same again: %s, was %s", again.body, greedy.body)
+	}
+	drawn := ask(fmt.Sprintf(`{"task_id":"arithmetic/0/17","run":%q,"samples":16,"seed":3}`, run))
+	if strings.Count(drawn.body, `"tokens"`) != 16 || drawn.body != ask(fmt.Sprintf(`{"task_id":"arithmetic/0/17","run":%q,"samples":16,"seed":3}`, run)).body {
+		t.Errorf("drawn: %d %s", drawn.status, drawn.body)
+	}
+	for body, want := range map[string]int{
+		`{"task_id":"arithmetic/0/17"}`: 409, `{"task_id":"arithmetic/0/17","run":"x"}`: 404, `{"task_id":"tally/0/1","run":"` + run + `"}`: 409,
+		`{"task_id":"arithmetic/0/17@documented","run":"` + run + `"}`: 409, `{"task_id":"arithmetic/large/1","run":"` + run + `"}`: 422,
+		`{"task_id":"arithmetic/0/17","run":"` + run + `","samples":257}`: 422, `{"task_id":"arithmetic/0/17","run":"` + run + `","samples":2,"greedy":true}`: 422,
+		`{"task_id":"no/0/1"}`: 404,
+	} {
+		if got := ask(body); got.status != want {
+			t.Errorf("%s: %d, want %d: %s", body, got.status, want, got.body)
+		}
+	}
+}
+
+func TestPolicyRunIsHeldAndCancelled(t *testing.T) {
+	f := trainer(t, api.Config{MaxRuns: 1})
+	path := f.startRun(`{"stages":["0"],"updates":100000}`)
+	f.watch(path, "", func(event) bool { return true })
+	if got := f.ask("POST", path+"/pause", ""); got.status != http.StatusOK || !strings.Contains(got.body, `"state":"paused"`) {
+		t.Errorf("pausing: %d %s", got.status, got.body)
+	}
+	if got := f.ask("GET", path+"/export.tar", ""); got.status != http.StatusConflict {
+		t.Errorf("exporting: %d", got.status)
+	}
+	if got := f.ask("POST", path+"/pause", ""); got.status != http.StatusConflict {
+		t.Errorf("pausing again: %d", got.status)
+	}
+	if got := f.ask("POST", "/v1/policy/runs", `{}`); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
+		t.Errorf("another run: %d %s", got.status, got.body)
+	}
+	if got := f.ask("POST", path+"/resume", ""); got.status != http.StatusOK || !strings.Contains(got.body, `"state":"running"`) {
+		t.Errorf("resuming: %d %s", got.status, got.body)
+	}
+	seen := f.runState(path).Updates
+	f.watch(path, fmt.Sprint(seen), func(e event) bool { return true }) // it goes on
+	if got := f.ask("DELETE", path, ""); got.status != http.StatusNoContent {
+		t.Errorf("cancelling: %d %s", got.status, got.body)
+	}
+	if state := f.runState(path); state.State != training.Cancelled || state.Error != "" {
+		t.Errorf("afterwards: %+v", state)
+	}
+	events := f.watch(path, "", toTheEnd)
+	if last := events[len(events)-1]; last.name != "end" || !strings.Contains(last.data, `"state":"cancelled"`) {
+		t.Errorf("the last event: %v", last)
+	}
+}
+
+// TestPolicyRunOutlivesTheServer: it is paused, and goes on from its checkpoint.
+func TestPolicyRunOutlivesTheServer(t *testing.T) {
+	config := api.Config{Data: t.TempDir(), Specs: tools.Specs{arithmetic.Spec()}}
+	f := serve(t, config)
+	path := f.startRun(`{"stages":["0"],"updates":100000}`)
+	f.watch(path, "", func(e event) bool { return e.id == "3" })
+	f = f.again(t, config)
+	state := f.runState(path)
+	if state.State != training.Paused || state.Updates < 3 {
+		t.Fatalf("%+v", state)
+	}
+	if got := f.ask("POST", path+"/resume", ""); got.status != http.StatusOK {
+		t.Fatalf("resuming: %d %s", got.status, got.body)
+	}
+	next := f.watch(path, fmt.Sprint(state.Updates), func(event) bool { return true })
+	if want := fmt.Sprintf(`"update":%d,`, state.Updates+1); !strings.Contains(next[0].data, want) {
+		t.Errorf("the next event %v, want %s", next[0], want)
+	}
+}
+
+func TestPolicyRunRefusals(t *testing.T) {
+	f := trainer(t, api.Config{Tokens: []api.Token{token(t, "tom", api.Train), token(t, "tim", api.Train), token(t, "alice", api.Play)}})
+	for body, want := range map[string]int{
+		`{"env":"chess"}`: 404, `{"env":"tally"}`: 422, `{"stages":["9"]}`: 422, `{"stages":["large"]}`: 422, `{"algo":"ppo"}`: 422, `{"rules":"lax"}`: 422,
+		`{"pool":"max"}`: 422, `{"curriculum":"none"}`: 422, `{"updates":0}`: 422, `{"updates":1000001}`: 422, `{"seed":-1}`: 422, `{"sed":1}`: 422, `[]`: 422,
+	} {
+		if got := f.ask("POST", "/v1/policy/runs", body, bearer("tom")); got.status != want {
+			t.Errorf("%s: %d, want %d: %s", body, got.status, want, got.body)
+		}
+	}
+	if got := f.ask("POST", "/v1/policy/runs", `{}`, bearer("alice")); got.status != http.StatusForbidden {
+		t.Errorf("a player's: %d", got.status)
+	}
+	path := f.startRun(`{"stages":["0"],"updates":2}`, bearer("tom"))
+	for _, file := range []string{"", "/events", "/plot.svg", "/plot.png", "/telemetry.csv"} {
+		for header, want := range map[string]int{bearer("tim"): 404, bearer("alice"): 403, "X-Nobody: 1": 401} {
+			if got := f.ask("GET", path+file, "", header); got.status != want {
+				t.Errorf("%s by %s: %d, want %d", file, header, got.status, want)
+			}
+		}
+	}
+	for _, last := range []string{"-1", "x", "99999999999999999999", "1000"} {
+		got := f.ask("GET", path+"/events", "", bearer("tom"), "Last-Event-ID: "+last)
+		if got.status != http.StatusUnprocessableEntity {
+			t.Errorf("Last-Event-ID %s: %d %s", last, got.status, got.body)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package training
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"toolgym/api/feed"
+	"toolgym/policy/telemetry"
+	"toolgym/policy/train"
+)
+
+// The states of a run.
+const (
+	Running   = "running"
+	Paused    = "paused"
+	Done      = "done"
+	Cancelled = "cancelled"
+	Failed    = "failed"
+)
+
+// CheckpointName is the file of the weights in a run's folder.
+const CheckpointName = "policy.safetensors"
+
+// A State is a run at a glance.
+type State struct {
+	ID      string        `json:"id"`
+	State   string        `json:"state" enum:"running,paused,done,cancelled,failed"`
+	Config  train.Config  `json:"config"`
+	Created time.Time     `json:"created_at"`
+	Updates int           `json:"updates" doc:"Made so far."`
+	Result  *train.Result `json:"result,omitempty" doc:"Of a run that is done."`
+	Error   string        `json:"error,omitempty" doc:"Why it failed."`
+	Owner   string        `json:"owner,omitempty" doc:"The token that it belongs to."`
+}
+
+// A Run is one training. It may be used by many goroutines.
+type Run struct {
+	dir  string
+	feed *feed.Feed // of records; the end is that of the run, in this process
+
+	mu      sync.Mutex
+	state   State
+	records []telemetry.Record
+	gate    chan struct{} // closed to go on; nil while the run is not held
+	cancel  context.CancelCauseFunc
+	ended   chan struct{} // closed when the goroutine has ended; nil without one
+}
+
+// errCancelled and errClosed are why a run's context ends.
+type stopped string
+
+func (s stopped) Error() string { return string(s) }
+
+const (
+	errCancelled = stopped("the run was cancelled")
+	errClosed    = stopped("the server ended")
+)
+
+// State is how the run stands.
+func (r *Run) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
+}
+
+// Records are the telemetry so far.
+func (r *Run) Records() []telemetry.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.records[:len(r.records):len(r.records)]
+}
+
+// Events is the telemetry as it comes, an event of JSON each.
+func (r *Run) Events() *feed.Feed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.feed
+}
+
+// Export writes all that the run's folder holds, as a tar archive. A run that is
+// under way is a conflict: its files grow.
+func (r *Run) Export(w io.Writer) error {
+	if r.busy() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.conflict("a run that has ended")
+	}
+	archive := tar.NewWriter(w)
+	if err := errors.Join(archive.AddFS(os.DirFS(r.dir)), archive.Close()); err != nil {
+		return fmt.Errorf("exporting a run: %w", err)
+	}
+	return nil
+}
+
+// Checkpoint is the file of the weights, as they were saved last.
+func (r *Run) Checkpoint() string { return filepath.Join(r.dir, CheckpointName) }
+
+// train trains until the run ends one way or the other.
+func (r *Run) train(ctx context.Context, trainer *train.Trainer, folder *telemetry.Folder, now func() time.Time) error {
+	result, err := trainer.Run(ctx, train.Options{Checkpoint: r.Checkpoint(), Now: now, CPU: train.CPUTime,
+		Observe: func(record telemetry.Record) error { return r.observe(ctx, folder, record) }})
+	err = errors.Join(err, folder.Close())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.state.Result = &result
+	}
+	return err
+}
+
+// reread takes over the records that the folder kept: those up to the
+// checkpoint, from which the run goes on.
+func (r *Run) reread() error {
+	records, err := telemetry.ReadFolder(r.dir)
+	if err != nil {
+		return err
+	}
+	events := &feed.Feed{}
+	for _, record := range records {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return fmt.Errorf("encoding a record: %w", err)
+		}
+		events.Add(text)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.records, r.feed, r.state.Updates = records, events, len(records)
+	return nil
+}
+
+// observe keeps a record, tells those who watch, and waits while the run is held.
+func (r *Run) observe(ctx context.Context, folder *telemetry.Folder, record telemetry.Record) error {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("encoding a record: %w", err)
+	}
+	if err := folder.Write(record); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.records = append(r.records, record)
+	r.state.Updates = len(r.records)
+	r.feed.Add(text)
+	gate := r.gate
+	r.mu.Unlock()
+	if gate == nil {
+		return nil
+	}
+	select {
+	case <-gate:
+	case <-ctx.Done(): // the trainer sees it before its next update
+	}
+	return nil
+}
+
+// end notes how the run ended.
+func (r *Run) end(ctx context.Context, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		r.state.State = Done
+	case errors.Is(cause, errClosed):
+		r.state.State = Paused
+	case errors.Is(cause, errCancelled):
+		r.state.State = Cancelled
+	default:
+		r.state.State, r.state.Error = Failed, err.Error()
+	}
+	r.gate = nil
+	r.feed.Close()
+}

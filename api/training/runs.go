@@ -1,0 +1,185 @@
+package training
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"toolgym/api/feed"
+	"toolgym/policy/telemetry"
+	"toolgym/policy/train"
+	"toolgym/tools"
+)
+
+// A Config says where runs are kept and how many there may be.
+type Config struct {
+	Specs  tools.Specs
+	Dir    string // of the runs' folders; empty takes a temporary one, which Close deletes
+	Limit  int    // runs that train or are held at the same time
+	Most   int    // runs that are kept at all
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Runs are the trainings of a server.
+type Runs struct {
+	config    Config
+	temporary bool
+	working   sync.WaitGroup
+
+	mu     sync.Mutex
+	byID   map[string]*Run
+	closed bool
+}
+
+// Open finds the runs of a folder.
+func Open(c Config) (*Runs, error) {
+	runs := &Runs{config: c, byID: map[string]*Run{}}
+	if c.Dir == "" {
+		dir, err := os.MkdirTemp("", "toolgym-policy-*")
+		if err != nil {
+			return nil, fmt.Errorf("making a folder for policy runs: %w", err)
+		}
+		runs.config.Dir, runs.temporary = dir, true
+		return runs, nil
+	}
+	return runs, runs.find()
+}
+
+// Close ends the runs, saved so that they can go on, and waits for them.
+func (s *Runs) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	for _, run := range s.byID {
+		run.stop(errClosed)
+	}
+	s.mu.Unlock()
+	s.working.Wait()
+	if s.temporary {
+		return os.RemoveAll(s.config.Dir)
+	}
+	return nil
+}
+
+// Start starts a run. What makes no sense is invalid, a server that trains
+// enough already exhausted.
+func (s *Runs) Start(owner string, start Start) (*Run, error) {
+	spec, config, err := start.config(s.config.Specs)
+	if err != nil {
+		return nil, err
+	}
+	trainer, err := train.New(spec, config)
+	if err != nil {
+		return nil, err
+	}
+	id := s.config.NewID()
+	run := &Run{dir: filepath.Join(s.config.Dir, id), feed: &feed.Feed{},
+		state: State{ID: id, State: Running, Config: trainer.Config(), Created: s.config.Now().UTC(), Owner: owner}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.room(); err != nil {
+		return nil, err
+	}
+	if len(s.byID) >= s.config.Most {
+		return nil, &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are kept, which is the limit", s.config.Most), Want: "that some be deleted first"}
+	}
+	if err := os.MkdirAll(run.dir, 0o750); err != nil {
+		return nil, fmt.Errorf("making the folder of a run: %w", err)
+	}
+	if err := run.keep(); err != nil {
+		return nil, err
+	}
+	if err := s.launch(run, trainer); err != nil {
+		return nil, err
+	}
+	s.byID[id] = run
+	return run, nil
+}
+
+// room reports that enough runs are under way. Called with mu held.
+func (s *Runs) room() error {
+	if s.closed {
+		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
+	}
+	busy := 0
+	for _, run := range s.byID {
+		if run.busy() {
+			busy++
+		}
+	}
+	if busy >= s.config.Limit {
+		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are under way, which is the limit", busy), Want: "that one end or be cancelled first"}
+	}
+	return nil
+}
+
+// launch lets a run train, from where the trainer stands: what its telemetry has
+// beyond that is dropped. Called with mu held; Close waits for it.
+func (s *Runs) launch(run *Run, trainer *train.Trainer) error {
+	folder, err := telemetry.Open(run.dir, trainer.Updates(), s.config.Now)
+	if err != nil {
+		return err
+	}
+	if err := run.reread(); err != nil {
+		return errors.Join(err, folder.Close())
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ended := make(chan struct{})
+	run.mu.Lock()
+	run.cancel, run.ended, run.gate, run.state.State = cancel, ended, nil, Running
+	run.mu.Unlock()
+	s.working.Go(func() {
+		defer close(ended)
+		defer cancel(nil)
+		err := guard(func() error { return run.train(ctx, trainer, folder, s.config.Now) })
+		run.end(ctx, err)
+		if err := run.keep(); err != nil {
+			s.config.Logger.Error("a policy run's end is not kept", "run", run.State().ID, "error", err)
+		}
+		s.config.Logger.Info("policy run", "run", run.State().ID, "state", run.State().State, "updates", run.State().Updates, "error", run.State().Error)
+	})
+	return nil
+}
+
+// guard turns a panic of a training into its failure: other runs, and the
+// server, go on.
+func guard(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the trainer panicked: %v", p)
+		}
+	}()
+	return do()
+}
+
+// Find finds a run; not_found when there is none.
+func (s *Runs) Find(id string) (*Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run := s.byID[id]; run != nil {
+		return run, nil
+	}
+	return nil, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no policy run %.80q", id)}
+}
+
+// List lists the runs, the newest first.
+func (s *Runs) List() []State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]State, 0, len(s.byID))
+	for _, run := range s.byID {
+		list = append(list, run.State())
+	}
+	slices.SortFunc(list, func(a, b State) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}

@@ -1,0 +1,52 @@
+package training
+
+import (
+	"toolgym/policy"
+	"toolgym/policy/train"
+	"toolgym/tools"
+)
+
+// A Start is what a run is asked to be. Every field may be absent.
+type Start struct {
+	Env        string   `json:"env,omitempty" doc:"arithmetic when absent."`
+	Stages     []string `json:"stages,omitempty" doc:"Levels of the environment; when absent 0, 1 and 2 of arithmetic, the first of another."`
+	Rules      string   `json:"rules,omitempty" doc:"sound, the default, or documented."`
+	Curriculum string   `json:"curriculum,omitempty" doc:"mastery, the default, or documented."`
+	Algo       string   `json:"algo,omitempty" doc:"a2c, the default, or grpo."`
+	Pool       string   `json:"pool,omitempty" doc:"How the context is read: ordered, the default, own or batch."`
+	Seed       uint64   `json:"seed,omitempty" format:"uint64"`
+	Updates    int      `json:"updates,omitempty" minimum:"1" maximum:"1000000" doc:"Budget of updates; the curriculum's when absent."`
+}
+
+func or(value, preset string) string {
+	if value == "" {
+		return preset
+	}
+	return value
+}
+
+// config turns the wishes into a trainer's configuration; what makes no sense is
+// an [*tools.Error].
+func (s Start) config(specs tools.Specs) (tools.Spec, train.Config, error) {
+	spec, err := specs.Lookup(or(s.Env, "arithmetic"))
+	if err != nil {
+		return spec, train.Config{}, err
+	}
+	levels := s.Stages
+	switch {
+	case len(levels) > 0:
+	case spec.Name == "arithmetic":
+		levels = []string{"0", "1", "2"}
+	default:
+		levels = spec.Levels[:1]
+	}
+	config, err := train.Default(spec, train.Choice{Levels: levels, Rules: or(s.Rules, tools.Sound), Curriculum: or(s.Curriculum, train.Mastery),
+		Algorithm: or(s.Algo, train.A2C), Pool: or(s.Pool, policy.PoolOrdered), Seed: s.Seed})
+	if err != nil {
+		return spec, config, err
+	}
+	if s.Updates > 0 {
+		config.Updates = s.Updates
+	}
+	return spec, config, config.Validate()
+}

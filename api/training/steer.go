@@ -1,0 +1,102 @@
+package training
+
+import (
+	"fmt"
+	"os"
+
+	"toolgym/policy/train"
+	"toolgym/tools"
+)
+
+// busy reports whether the run trains, or is held in memory.
+func (r *Run) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.ended:
+		return false
+	default:
+		return r.ended != nil
+	}
+}
+
+// stop ends the run's goroutine, if it has one, for the given reason.
+func (r *Run) stop(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cancel != nil {
+		r.cancel(why)
+	}
+}
+
+func (r *Run) conflict(want string) error {
+	return &tools.Error{Code: tools.Conflict, Message: "the run is " + r.state.State, Want: want}
+}
+
+// Hold makes a run wait at the end of the update that it is at.
+func (r *Run) Hold() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state.State != Running {
+		return r.conflict("a run that is running")
+	}
+	r.gate, r.state.State = make(chan struct{}), Paused
+	return nil
+}
+
+// Go lets a run go on that is paused: in memory, or from its checkpoint.
+func (s *Runs) Go(r *Run) error {
+	if r.release() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state := r.State(); state.State != Paused || r.busy() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.conflict("a run that is paused")
+	}
+	if err := s.room(); err != nil {
+		return err
+	}
+	trainer, err := train.Resume(s.config.Specs, r.Checkpoint(), 0)
+	if err != nil {
+		return err
+	}
+	return s.launch(r, trainer)
+}
+
+// release opens the gate of a run that is held in memory.
+func (r *Run) release() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state.State != Paused || r.gate == nil {
+		return false
+	}
+	close(r.gate)
+	r.gate, r.state.State = nil, Running
+	return true
+}
+
+// Cancel ends a run that is under way and waits until it has ended. It stays, as
+// cancelled; one that has ended is deleted, with all that it has made.
+func (s *Runs) Cancel(r *Run) error {
+	if r.busy() {
+		r.mu.Lock()
+		ended := r.ended
+		r.cancel(errCancelled)
+		r.mu.Unlock()
+		<-ended
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.busy() {
+		return &tools.Error{Code: tools.Conflict, Message: "the run goes on just now", Want: "the same again"}
+	}
+	delete(s.byID, r.state.ID)
+	if err := os.RemoveAll(r.dir); err != nil {
+		return fmt.Errorf("deleting a run: %w", err)
+	}
+	return nil
+}
