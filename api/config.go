@@ -65,7 +65,9 @@ type Config struct {
 	// Checkpoint is the file of a trained policy that POST /v1/policy/act plays
 	// with where no run is named.
 	Checkpoint string
-	MaxRuns    int // policy runs under way, held ones too; default 2
+	MaxEvals   int      // evaluations under way; default 1
+	Ollama     []string // addresses of the Ollama servers whose models may be listed and evaluated
+	MaxRuns    int      // policy runs under way, held ones too; default 2
 
 	MaxConcurrent int     // requests answered at the same time; default 1,024
 	TokenEpisodes int     // live episodes of one token; default MaxEpisodes
@@ -110,6 +112,7 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.MaxEvals = cmp.Or(c.MaxEvals, 1)
 	c.MaxRuns = cmp.Or(c.MaxRuns, 2)
 	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 1024)
 	c.TokenEpisodes = cmp.Or(c.TokenEpisodes, c.MaxEpisodes)
@@ -174,7 +177,7 @@ func (c Config) validateLimits() error {
 		{"HeaderTimeout", float64(c.HeaderTimeout)}, {"BodyTimeout", float64(c.BodyTimeout)}, {"IdleTimeout", float64(c.IdleTimeout)},
 		{"MaxScoring", float64(c.MaxScoring)}, {"MaxStreams", float64(c.MaxStreams)}, {"StreamTimeout", float64(c.StreamTimeout)},
 		{"MaxConcurrent", float64(c.MaxConcurrent)}, {"TokenEpisodes", float64(c.TokenEpisodes)}, {"TokenRate", c.TokenRate},
-		{"MaxRuns", float64(c.MaxRuns)},
+		{"MaxRuns", float64(c.MaxRuns)}, {"MaxEvals", float64(c.MaxEvals)},
 	}
 	for _, limit := range limits {
 		if limit.value != limit.value || limit.value < 0 {

@@ -114,15 +114,15 @@ func exampleProblem(status int) client.Problem {
 }
 
 // settle mends what reflection can not know, when every type is registered: no
-// list here is ever null, and seeds have all 64 bits. huma's own error types
-// are replaced by ours.
+// list here is ever null (an array of fixed length is, where a pointer leads to
+// it), and seeds have all 64 bits. huma's own error types are replaced by ours.
 func settle(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
 	for _, schema := range schemas {
 		for name, property := range schema.Properties {
-			if property.Type == huma.TypeArray {
+			if property.Type == huma.TypeArray && property.MinItems == nil {
 				property.Nullable = false
 			}
 			if name == "seed" {

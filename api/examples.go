@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/match"
 	"toolgym/grpo/parse"
 	"toolgym/internal/intake"
+	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
 )
@@ -112,5 +113,6 @@ func scored(request grpo.Request) grpo.Response {
 
 func exampleRun() training.State {
 	return training.State{ID: "7XJ3T4ZQ", State: training.Running, Created: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Updates: 120,
-		Config: train.Config{Env: "arithmetic", Levels: []string{"0", "1", "2"}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.GRPO, Updates: 4000}}
+		Config: train.Config{Env: "arithmetic", Levels: []string{"0", "1", "2"}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.GRPO, Updates: 4000,
+			Network: policy.Default(policy.UpdateGRPO, policy.PoolOrdered)}}
 }

@@ -76,7 +76,7 @@ func (blameForm) Schema(huma.Registry) *huma.Schema {
 type lossForm struct {
 	Type                string  `json:"type,omitempty" enum:"grpo,bnpo,dr_grpo,dapo" doc:"Default dapo."`
 	Epsilon             float64 `json:"epsilon,omitempty" minimum:"0" doc:"The ratio is clipped at 1−ε; default 0.2."`
-	EpsilonHigh         float64 `json:"epsilon_high,omitempty" minimum:"0" doc:"And at 1+ε; default epsilon."`
+	EpsilonHigh         float64 `json:"epsilon_high,omitempty" nullable:"true" minimum:"0" doc:"And at 1+ε; default epsilon."`
 	Beta                float64 `json:"beta,omitempty" minimum:"0" doc:"Weight of the divergence from the reference; default 0.05."`
 	KL                  string  `json:"kl,omitempty" enum:"k1,k2,k3" doc:"Its estimator; default k3."`
 	Level               string  `json:"level,omitempty" enum:"token,sequence" doc:"Of the ratio; default token."`

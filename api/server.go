@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
+	"toolgym/api/assessment"
 	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/intake"
@@ -36,6 +37,7 @@ type Server struct {
 	sessions *sessions // of MCP
 	metrics  *metrics
 	runs     *training.Runs
+	evals    *assessment.Desk    // nil without a database
 	stopping chan struct{}       // closed when the server goes, for streams to end
 	traces   *sdk.TracerProvider // nil without
 	scorer   *grpo.Scorer
@@ -103,6 +105,7 @@ func (s *Server) remember() (err error) {
 	err = s.restore(ctx)
 	if err == nil {
 		err = s.openRuns()
+		s.openEvals()
 	}
 	if err != nil {
 		return errors.Join(err, s.ledger.close())
@@ -125,6 +128,8 @@ func (s *Server) routes() {
 	s.metricRoutes()
 	s.exportRoutes()
 	s.policyRoutes()
+	s.evalRoutes()
+	s.modelRoutes()
 	s.actRoutes()
 }
 
@@ -200,10 +205,19 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.sessions.close()
 	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.runs.Close(), s.ledger.close())
+		return errors.Join(fmt.Errorf("finishing the running calls: %w", err), s.http.Close(), s.end(ctx))
 	}
+	return s.end(ctx)
+}
+
+// end stops what runs besides requests, and closes the database.
+func (s *Server) end(ctx context.Context) error {
+	if s.evals != nil {
+		s.evals.Close()
+	}
+	err := s.runs.Close()
 	s.flush(ctx)
-	return errors.Join(s.runs.Close(), s.ledger.close())
+	return errors.Join(err, s.ledger.close())
 }
 
 // flush sends the spans that wait. A collector that does not answer is no

@@ -22,6 +22,7 @@ type serveCommand struct {
 	Skills     string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
 	Rubric     string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
 	AllowHost  []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
+	Ollama     []string `help:"Address of an Ollama server whose models may be evaluated." placeholder:"URL" sep:"none"`
 	Checkpoint string   `help:"Trained policy that POST /v1/policy/act plays with." placeholder:"FILE"`
 }
 
@@ -55,7 +56,7 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 
 // settings is the configuration that the flags ask for.
 func (c serveCommand) settings(world *console) (config api.Config, err error) {
-	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint}
+	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint, Ollama: c.Ollama}
 	if config.Data, err = world.dataDir(); err != nil {
 		return config, err
 	}

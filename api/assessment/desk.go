@@ -1,0 +1,264 @@
+package assessment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"toolgym/api/feed"
+	"toolgym/grpo/eval"
+	"toolgym/internal/evaluation"
+	"toolgym/internal/store"
+	"toolgym/tools"
+)
+
+// The states of an evaluation.
+const (
+	Running = "running"
+	Done    = "done"
+	Stopped = "stopped" // cancelled, or its server ended: it can be gone on with
+	Failed  = "failed"
+)
+
+// A Config says where evaluations are kept and how many play at a time.
+type Config struct {
+	Room   evaluation.Room
+	Limit  int
+	Logger *slog.Logger
+}
+
+// A State is an evaluation at a glance.
+type State struct {
+	store.Listing
+	State   string        `json:"state" enum:"running,done,stopped,failed"`
+	Error   string        `json:"error,omitempty" doc:"Why it failed."`
+	Summary *eval.Summary `json:"summary,omitempty" doc:"What its trials amount to so far, where it was asked for by name."`
+}
+
+// A Desk has evaluations under way. It may be used by many goroutines.
+type Desk struct {
+	config  Config
+	working sync.WaitGroup
+
+	mu     sync.Mutex
+	byName map[string]*play // those of this process
+	closed bool
+}
+
+// A play is one evaluation as it is played in this process.
+type play struct {
+	cancel context.CancelFunc
+	feed   *feed.Feed
+	ended  chan struct{}
+	err    error // after ended is closed
+}
+
+func (p *play) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// New makes a desk with nothing under way.
+func New(c Config) *Desk { return &Desk{config: c, byName: map[string]*play{}} }
+
+// Close stops what is under way, and waits for it.
+func (d *Desk) Close() {
+	d.mu.Lock()
+	d.closed = true
+	for _, p := range d.byName {
+		p.cancel()
+	}
+	d.mu.Unlock()
+	d.working.Wait()
+}
+
+// Begin begins an evaluation, or goes on with one. The servers are asked first;
+// what can not be played is an [*tools.Error].
+func (d *Desk) Begin(ctx context.Context, request evaluation.Request) (State, error) {
+	if err := d.room(request.Run); err != nil {
+		return State{}, err
+	}
+	e, err := d.config.Room.Open(ctx, request)
+	if err != nil {
+		return State{}, err
+	}
+	if err := d.launch(e); err != nil {
+		return State{}, err
+	}
+	return d.Find(ctx, e.Run.Name)
+}
+
+// room reports that enough is under way, or that very evaluation.
+func (d *Desk) room(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.full(name)
+}
+
+func (d *Desk) full(name string) error {
+	busy := 0
+	for other, p := range d.byName {
+		if !p.running() {
+			continue
+		}
+		if other == name {
+			return &tools.Error{Code: tools.Conflict, Where: "run", Message: fmt.Sprintf("the evaluation %q is running", name), Want: "another name"}
+		}
+		busy++
+	}
+	switch {
+	case d.closed:
+		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
+	case busy >= d.config.Limit:
+		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d evaluations are under way, which is the limit", busy), Want: "that one end or be cancelled first"}
+	}
+	return nil
+}
+
+// launch lets an evaluation play. Trials of an earlier start are told first.
+func (d *Desk) launch(e *evaluation.Evaluation) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.full(e.Run.Name); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &play{cancel: cancel, feed: &feed.Feed{}, ended: make(chan struct{})}
+	for _, trial := range e.Kept {
+		p.tell(trial)
+	}
+	d.byName[e.Run.Name] = p
+	d.working.Go(func() {
+		defer close(p.ended)
+		defer p.feed.Close()
+		defer cancel()
+		p.err = guard(func() error { return e.Play(ctx, p.tell) })
+		d.config.Logger.Info("evaluation", "run", e.Run.Name, "error", p.err)
+	})
+	return nil
+}
+
+func (p *play) tell(trial eval.Trial) {
+	if text, err := json.Marshal(trial); err == nil {
+		p.feed.Add(text)
+	}
+}
+
+// guard turns a panic into the evaluation's failure: the server goes on.
+func guard(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the evaluation panicked: %v", p)
+		}
+	}()
+	return do()
+}
+
+// List lists all evaluations that are kept, the newest first.
+func (d *Desk) List(ctx context.Context) ([]State, error) {
+	kept, err := d.config.Room.Store.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]State, len(kept))
+	for i, k := range kept {
+		list[i] = d.state(k)
+	}
+	return list, nil
+}
+
+// Find finds an evaluation, with what its trials amount to; not_found when there
+// is none.
+func (d *Desk) Find(ctx context.Context, name string) (State, error) {
+	kept, err := d.config.Room.Store.Runs(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	for _, k := range kept {
+		if k.Name != name {
+			continue
+		}
+		state := d.state(k)
+		summary, err := d.config.Room.Summary(ctx, name)
+		if err != nil {
+			return State{}, err
+		}
+		state.Summary = &summary
+		return state, nil
+	}
+	return State{}, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no evaluation %.80q", name), Want: "one that GET /v1/evals lists"}
+}
+
+// state tells from what is kept, and from what plays, how an evaluation stands.
+func (d *Desk) state(kept store.Listing) State {
+	d.mu.Lock()
+	p := d.byName[kept.Name]
+	d.mu.Unlock()
+	state := State{Listing: kept, State: Stopped}
+	state.Tasks = []eval.RunTask{} // a list of runs is without them; an export has them
+	switch {
+	case p != nil && p.running():
+		state.State = Running
+	case kept.Kept >= kept.Planned:
+		state.State = Done
+	case p != nil && p.err != nil && !errors.Is(p.err, context.Canceled):
+		state.State, state.Error = Failed, reason(p.err)
+	}
+	return state
+}
+
+// reason is an error as a client may see it.
+func reason(err error) string {
+	if e := (*tools.Error)(nil); errors.As(err, &e) {
+		return e.Error()
+	}
+	return "the server could not go on; its log says why"
+}
+
+// Events is the trials of an evaluation as they come, an event of JSON each: of
+// one that does not play, those that are kept.
+func (d *Desk) Events(ctx context.Context, name string) (*feed.Feed, error) {
+	d.mu.Lock()
+	p := d.byName[name]
+	d.mu.Unlock()
+	if p != nil {
+		return p.feed, nil
+	}
+	trials, err := d.config.Room.Store.Trials(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	past := &play{feed: &feed.Feed{}}
+	for _, trial := range trials {
+		past.tell(trial)
+	}
+	past.feed.Close()
+	return past.feed, nil
+}
+
+// Cancel stops an evaluation that is under way; what was played is kept, and it
+// can be gone on with. One that is not is deleted.
+func (d *Desk) Cancel(ctx context.Context, name string) error {
+	d.mu.Lock()
+	p := d.byName[name]
+	d.mu.Unlock()
+	if p != nil && p.running() {
+		p.cancel()
+		<-p.ended
+		return nil
+	}
+	if err := d.config.Room.Store.Delete(ctx, name); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.byName, name)
+	return nil
+}

@@ -1,0 +1,146 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"toolgym/api"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+)
+
+// scripted speaks as Ollama does, for one model that answers every turn with the
+// same words: what these tests need is the way, not the model. The real Ollama
+// is evaluated in packages grpo/rollout and internal/evaluation. A turn waits
+// while hold is there.
+func scripted(t *testing.T, hold chan struct{}) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	say := func(pattern, body string) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, body) })
+	}
+	say("GET /api/version", `{"version":"0.0.0"}`)
+	say("GET /api/tags", `{"models":[{"name":"mute:latest","digest":"aa11bb22cc33dd4400000000","size":1234567}]}`)
+	say("POST /api/show", `{"template":"{{ .Prompt }}<tool_call>","capabilities":["completion","tools"],"model_info":{"llama.context_length":2048}}`)
+	mux.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) {
+		if hold != nil {
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		}
+		_, _ = fmt.Fprint(w, `{"model":"mute","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"I do not know."},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":4}`)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestEvaluationFromStartToEnd(t *testing.T) {
+	ollama := scripted(t, nil)
+	f := serve(t, api.Config{Data: t.TempDir(), Ollama: []string{ollama}, Specs: tools.Specs{arithmetic.Spec()}})
+	doc := readContract(t, f)
+	models := f.ask("GET", "/v1/models", "")
+	doc.check(t, "GET", "/v1/models", models)
+	if models.status != http.StatusOK || !strings.Contains(models.body, `"mute:latest"`) {
+		t.Errorf("%d %s", models.status, models.body)
+	}
+	begun := f.ask("POST", "/v1/evals", `{"model":"mute","run":"first try","levels":["0"],"n":3,"seed":1}`)
+	doc.check(t, "POST", "/v1/evals", begun)
+	path := begun.header.Get("Location")
+	if begun.status != http.StatusCreated || path != "/v1/evals/first%20try" {
+		t.Fatalf("%d %s %s", begun.status, path, begun.body)
+	}
+	events := f.watch(path, "", toTheEnd)
+	if len(events) != 4 || events[3].name != "end" || !strings.Contains(events[3].data, `"state":"done"`) {
+		t.Fatalf("events %v", events)
+	}
+	if rest := f.watch(path, "2", toTheEnd); len(rest) != 2 || rest[0] != events[2] {
+		t.Errorf("from behind the second: %v", rest)
+	}
+	state := f.ask("GET", path, "")
+	doc.check(t, "GET", path, state)
+	if !strings.Contains(state.body, `"planned":3,"kept":3`) || !strings.Contains(state.body, `"summary":{`) {
+		t.Errorf("%d %s", state.status, state.body)
+	}
+	doc.check(t, "GET", "/v1/evals", f.ask("GET", "/v1/evals", ""))
+	for format, want := range map[string]string{"": "{", "text": "mute", "md": "#", "html": "<!", "json": "{", "csv": ",", "junit": "<?xml"} {
+		if got := f.ask("GET", path+"/report?format="+format, ""); got.status != http.StatusOK || !strings.Contains(got.body, want) {
+			t.Errorf("report as %q: %d %.200s", format, got.status, got.body)
+		}
+	}
+	exported := f.ask("GET", path+"/export.ndjson", "").body
+	if strings.Count(exported, "\n") != 4 {
+		t.Errorf("exported: %s", exported)
+	}
+	for line := range strings.Lines(exported) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line is %s", line)
+		}
+	}
+	if got := f.ask("DELETE", path, ""); got.status != http.StatusNoContent {
+		t.Errorf("deleting: %d %s", got.status, got.body)
+	}
+	if got := f.ask("GET", path, ""); got.status != http.StatusNotFound {
+		t.Errorf("afterwards: %d", got.status)
+	}
+}
+
+// TestEvaluationIsCancelledAndGoneOnWith, by another server on the same data.
+func TestEvaluationIsCancelledAndGoneOnWith(t *testing.T) {
+	hold := make(chan struct{})
+	config := api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, hold)}, Specs: tools.Specs{arithmetic.Spec()}}
+	f := serve(t, config)
+	const request = `{"model":"mute","run":"r","levels":["0"],"n":4,"seed":1%s}`
+	path := f.ask("POST", "/v1/evals", fmt.Sprintf(request, "")).header.Get("Location")
+	hold <- struct{}{}
+	f.watch(path, "", func(event) bool { return true })
+	if got := f.ask("POST", "/v1/evals", fmt.Sprintf(request, `,"resume":true`)); got.status != http.StatusConflict {
+		t.Errorf("going on with what runs: %d %s", got.status, got.body)
+	}
+	if got := f.ask("POST", "/v1/evals", `{"model":"mute","run":"other"}`); got.status != http.StatusServiceUnavailable {
+		t.Errorf("another: %d %s", got.status, got.body)
+	}
+	if got := f.ask("DELETE", path, ""); got.status != http.StatusNoContent {
+		t.Errorf("cancelling: %d %s", got.status, got.body)
+	}
+	if got := f.ask("GET", path, ""); !strings.Contains(got.body, `"state":"stopped"`) || !strings.Contains(got.body, `"kept":1,`) {
+		t.Errorf("cancelled: %s", got.body)
+	}
+	f = f.again(t, config)
+	close(hold)
+	if got := f.ask("POST", "/v1/evals", fmt.Sprintf(request, `,"resume":true`)); got.status != http.StatusCreated {
+		t.Fatalf("going on: %d %s", got.status, got.body)
+	}
+	if events := f.watch(path, "", toTheEnd); len(events) != 5 || !strings.Contains(events[4].data, `"state":"done"`) {
+		t.Errorf("events %v", events)
+	}
+}
+
+func TestEvaluationRefusals(t *testing.T) {
+	f := serve(t, api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, nil)}, Specs: tools.Specs{arithmetic.Spec()}})
+	for body, want := range map[string]int{
+		`{"model":"mute","ollama":["http://169.254.169.254"]}`: 403, `{"model":"mute","openai":"http://127.0.0.1:1"}`: 403,
+		`{"model":""}`: 422, `{}`: 422, `{"model":"mute","levels":["9"]}`: 422, `{"model":"mute","modle":1}`: 422, `{"model":"nobody"}`: 503,
+	} {
+		if got := f.ask("POST", "/v1/evals", body); got.status != want {
+			t.Errorf("%s: %d, want %d: %s", body, got.status, want, got.body)
+		}
+	}
+	for _, path := range []string{"/v1/evals/x", "/v1/evals/x/events", "/v1/evals/x/report", "/v1/evals/x/export.ndjson"} {
+		if got := f.ask("GET", path, ""); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	if got := f.ask("GET", "/v1/evals/x/report?format=pdf", ""); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("report as PDF: %d", got.status)
+	}
+	forgetful := serve(t, api.Config{})
+	if got := forgetful.ask("GET", "/v1/evals", ""); got.status != http.StatusConflict {
+		t.Errorf("without a database: %d", got.status)
+	}
+}
