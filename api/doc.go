@@ -62,6 +62,27 @@
 // reading, is let go. What goes wrong before the first answer is a problem
 // document; afterwards the answer breaks off, which a chunked body makes plain.
 //
+// # Policy runs and evaluations
+//
+// Package training runs the trainings that POST /v1/policy/runs starts, package
+// assessment the evaluations of POST /v1/evals. Both outlive requests, are
+// bounded in number, and are found again by the next server on the same
+// Config.Data, to be gone on with. Their events are Server-Sent Events of package
+// feed: ids are numbers, and Last-Event-ID goes on behind one.
+//
+// # MCP
+//
+// At /mcp, and over a pair of streams by [Server.ServeMCP], a session is an
+// episode: it begins when the session is initialized, has its id, and plays the
+// task that ?task_id= names. Reward and end of a step stand in the _meta of a
+// result, where models do not see them.
+//
+// # Operation
+//
+// /metrics is for Prometheus, in labels of a bounded number of values;
+// Config.Traces sends spans by OTLP; /readyz says why the server is not ready.
+// api/loadtest measures the server under load, RESULTS.md has the figures.
+//
 // # Requests
 //
 // A body is one strict JSON value (package strictjson): no duplicate keys, no

@@ -9,6 +9,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"toolgym/grpo"
 )
 
 // metrics are what /metrics shows. Every label has a bounded number of values:
@@ -43,12 +45,9 @@ func newMetrics(s *Server) (*metrics, error) {
 		scored:  counter("completions_total", "Completions that were sent to be scored.", "outcome"),
 		scores:  prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "reward", Help: "Rewards that rubrics gave.", Buckets: rewards}),
 	}
-	live := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "episodes_live", Help: "Episodes that are live."},
-		func() float64 { return float64(s.episodes.count()) })
-	memory := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "episodes_bytes", Help: "What the trajectories of the live episodes take, about."},
-		func() float64 { return float64(s.episodes.bytes()) })
-	for _, c := range []prometheus.Collector{m.begun, m.steps, m.rewards, m.scored, m.scores, live, memory,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+	all := append(gauges(s), m.begun, m.steps, m.rewards, m.scored, m.scores,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, c := range all {
 		if err := m.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
@@ -89,6 +88,39 @@ func (m *metrics) step(env string, reward float64, mistake bool) {
 	}
 	m.steps.WithLabelValues(env, outcome).Inc()
 	m.rewards.WithLabelValues(env).Observe(reward)
+}
+
+// scoring counts completions that were scored, and those that could not be.
+func (m *metrics) scoring(response grpo.Response) {
+	for _, group := range response.Groups {
+		for _, score := range group.Completions {
+			if score.Reward == nil {
+				m.scored.WithLabelValues("unscored").Inc()
+				continue
+			}
+			m.scored.WithLabelValues("scored").Inc()
+			m.scores.Observe(*score.Reward)
+		}
+	}
+}
+
+// gauges show what is under way.
+func gauges(s *Server) []prometheus.Collector {
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value)
+	}
+	return []prometheus.Collector{
+		gauge("episodes_live", "Episodes that are live.", func() float64 { return float64(s.episodes.count()) }),
+		gauge("episodes_bytes", "What the trajectories of the live episodes take, about.", func() float64 { return float64(s.episodes.bytes()) }),
+		gauge("policy_runs_live", "Policy runs that train, or are held.", func() float64 { return float64(s.runs.Busy()) }),
+		gauge("policy_updates_live", "Updates made by the policy runs that train, or are held.", func() float64 { return float64(s.runs.Updates()) }),
+		gauge("evaluations_live", "Evaluations that are under way.", func() float64 {
+			if s.evals == nil {
+				return 0
+			}
+			return float64(s.evals.Busy())
+		}),
+	}
 }
 
 func (s *Server) metricRoutes() {

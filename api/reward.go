@@ -30,6 +30,7 @@ func (s *Server) reward(ctx context.Context, in *rewardInput) (*reply[dialect.Re
 	if err != nil {
 		return nil, asked.Place(err)
 	}
+	s.metrics.scoring(response)
 	rewards, err := asked.Rewards(response)
 	if err != nil {
 		return nil, err

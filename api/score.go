@@ -43,6 +43,7 @@ func (s *Server) score(ctx context.Context, in *scoreInput) (*reply[grpo.Respons
 	if err != nil {
 		return nil, err
 	}
+	s.metrics.scoring(response)
 	return answered(response), nil
 }
 

@@ -102,6 +102,18 @@ func (d *Desk) room(name string) error {
 	return d.full(name)
 }
 
+// Busy is how many evaluations play.
+func (d *Desk) Busy() (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.byName {
+		if p.running() {
+			n++
+		}
+	}
+	return n
+}
+
 func (d *Desk) full(name string) error {
 	busy := 0
 	for other, p := range d.byName {

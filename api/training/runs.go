@@ -109,13 +109,7 @@ func (s *Runs) room() error {
 	if s.closed {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	}
-	busy := 0
-	for _, run := range s.byID {
-		if run.busy() {
-			busy++
-		}
-	}
-	if busy >= s.config.Limit {
+	if busy := len(s.live()); busy >= s.config.Limit {
 		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are under way, which is the limit", busy), Want: "that one end or be cancelled first"}
 	}
 	return nil
@@ -158,6 +152,33 @@ func guard(do func() error) (err error) {
 		}
 	}()
 	return do()
+}
+
+// Busy is how many runs train, or are held in memory.
+func (s *Runs) Busy() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.live())
+}
+
+// Updates is how many updates these have made.
+func (s *Runs) Updates() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, run := range s.live() {
+		n += run.State().Updates
+	}
+	return n
+}
+
+// live lists the runs that are busy. Called with mu held.
+func (s *Runs) live() (list []*Run) {
+	for _, run := range s.byID {
+		if run.busy() {
+			list = append(list, run)
+		}
+	}
+	return list
 }
 
 // Find finds a run; not_found when there is none.
