@@ -36,7 +36,7 @@ func TestShortSiege(t *testing.T) {
 			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.Faults != 0 || r.Server.Calls == 0 || r.Bare.Calls == 0 || r.Killed != (len(args) > 0) || r.MemoryAfter == 0 {
+			if r.Faults != 0 || r.Server.Calls == 0 || r.Bare.Calls == 0 || r.Killed != (len(args) > 0) || len(r.Memory) != 5 || r.Memory[4] == 0 {
 				t.Errorf("%s", out.String())
 			}
 		})

@@ -43,13 +43,14 @@ func measure(ctx context.Context, p plan) (r report, err error) {
 	s.address.Store(&server.address)
 	players := enlist(s, p)
 	r = report{Episodes: p.episodes, Clients: p.clients, Killed: p.kill}
-	r.MemoryBefore = s.memory()
+	r.Memory = []float64{s.memory()}
 	began := time.Now()
 	s.until = began.Add(p.duration)
 	var group sync.WaitGroup
 	for _, player := range players {
 		group.Go(player.play)
 	}
+	stop := s.sample(p.duration, &r.Memory)
 	if p.kill {
 		sleep(ctx, p.duration/2)
 		s.away.Store(true)
@@ -64,8 +65,9 @@ func measure(ctx context.Context, p plan) (r report, err error) {
 		r.Restart = time.Since(gone).Seconds()
 	}
 	group.Wait()
+	stop()
 	r.sum(players, time.Since(began))
-	r.MemoryAfter = s.memory()
+	r.Memory = append(r.Memory, s.memory())
 	return r, ctx.Err()
 }
 
@@ -93,6 +95,26 @@ func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
+	}
+}
+
+// sample notes the memory after each quarter of the time but the last. The
+// function that it returns waits for that to end.
+func (s *siege) sample(d time.Duration, into *[]float64) (stop func()) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for range 3 {
+			sleep(ctx, d/4)
+			if ctx.Err() != nil {
+				return
+			}
+			*into = append(*into, s.memory())
+		}
+	})
+	return func() {
+		cancel()
+		group.Wait()
 	}
 }
 

@@ -39,12 +39,12 @@ type report struct {
 	// seconds; Longest is the longest that a client waited meanwhile.
 	Restart float64 `json:"restart_s,omitempty"`
 	Longest float64 `json:"longest_wait_s,omitempty"`
-	// Memory of the server's process, in MiB, when all episodes were there, and
-	// at the end.
-	MemoryBefore float64 `json:"memory_before_mib"`
-	MemoryAfter  float64 `json:"memory_after_mib"`
-	Faults       int64   `json:"faults"`
-	First        string  `json:"first_fault,omitempty"`
+	// Memory of the server's process, in MiB: when all episodes were there, with
+	// no step yet, after each quarter of the time, and at the end. A zero is a
+	// moment at which the server was away.
+	Memory []float64 `json:"memory_mib"`
+	Faults int64     `json:"faults"`
+	First  string    `json:"first_fault,omitempty"`
 }
 
 // sum sums up, after every episode has been checked.
@@ -78,7 +78,7 @@ func (r report) print(out io.Writer) error {
 		return fmt.Sprintf("%-8s %8d calls %8.0f/s   median %6.2f ms   p99 %6.2f ms   max %7.2f ms\n", name, f.Calls, f.PerSecond, f.Median, f.P99, f.Max)
 	}
 	text := fmt.Sprintf("%d episodes, %d clients\n", r.Episodes, r.Clients) + line("bare", *r.Bare) + line("toolgym", r.Server) +
-		fmt.Sprintf("memory   %.0f MiB with all episodes, %.0f MiB at the end\n", r.MemoryBefore, r.MemoryAfter)
+		fmt.Sprintf("memory   %.0f MiB, by quarters of the time\n", r.Memory)
 	if r.Killed {
 		text += fmt.Sprintf("killed   back after %.2f s; the longest wait was %.2f s\n", r.Restart, r.Longest)
 	}
