@@ -80,11 +80,11 @@ func (s *Server) exportEval(c echo.Context) error {
 	lines := json.NewEncoder(c.Response())
 	lines.SetEscapeHTML(false)
 	if err := lines.Encode(run); err != nil {
-		return nil // the client has gone
+		return nil //nolint:nilerr // the client has gone
 	}
 	for _, record := range records {
 		if err := lines.Encode(record); err != nil {
-			return nil // the client has gone
+			return nil //nolint:nilerr // the client has gone
 		}
 	}
 	return nil

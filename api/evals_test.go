@@ -125,7 +125,7 @@ func TestEvaluationRefusals(t *testing.T) {
 	f := serve(t, api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, nil)}, Specs: tools.Specs{arithmetic.Spec()}})
 	for body, want := range map[string]int{
 		`{"model":"mute","ollama":["http://169.254.169.254"]}`: 403, `{"model":"mute","openai":"http://127.0.0.1:1"}`: 403,
-		`{"model":""}`: 422, `{}`: 422, `{"model":"mute","levels":["9"]}`: 422, `{"model":"mute","modle":1}`: 422, `{"model":"nobody"}`: 503,
+		`{"model":""}`: 422, `{}`: 422, `{"model":"mute","levels":["9"]}`: 422, `{"model":"mute","colour":1}`: 422, `{"model":"nobody"}`: 503,
 	} {
 		if got := f.ask("POST", "/v1/evals", body); got.status != want {
 			t.Errorf("%s: %d, want %d: %s", body, got.status, want, got.body)

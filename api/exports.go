@@ -39,7 +39,7 @@ func (s *Server) exportEpisodes(c echo.Context) error {
 	}
 	for _, seat := range s.episodes.page(exchangeOf(ctx).caller, 0, s.config.MaxEpisodes) {
 		if err := lines.Encode(exported{seat.id, seat.owner, true, seat.trajectory()}); err != nil {
-			return nil // the client has gone
+			return nil //nolint:nilerr // the client has gone
 		}
 	}
 	return nil

@@ -16,8 +16,8 @@ import (
 type patient struct {
 	in   io.ReadCloser
 	out  io.WriteCloser
-	ctx  context.Context
-	most time.Duration // how long an answer is waited for
+	ctx  context.Context //nolint:containedctx // Read and Write have none of their own
+	most time.Duration   // how long an answer is waited for
 
 	mu       sync.Mutex
 	begun    []byte // of a line that is being read

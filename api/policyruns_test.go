@@ -194,7 +194,7 @@ func TestPolicyRunIsHeldAndCancelled(t *testing.T) {
 		t.Errorf("resuming: %d %s", got.status, got.body)
 	}
 	seen := f.runState(path).Updates
-	f.watch(path, fmt.Sprint(seen), func(e event) bool { return true }) // it goes on
+	f.watch(path, fmt.Sprint(seen), func(event) bool { return true }) // it goes on
 	if got := f.ask("DELETE", path, ""); got.status != http.StatusNoContent {
 		t.Errorf("cancelling: %d %s", got.status, got.body)
 	}

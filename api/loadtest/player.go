@@ -48,7 +48,7 @@ func exchange(ctx context.Context, sender *http.Client, method, url string, text
 
 // A siege is all that the players of one measurement share.
 type siege struct {
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // of the whole measurement, which it is
 	sender  *http.Client
 	address atomic.Pointer[string]
 	away    atomic.Bool // the server has been killed, and may not answer

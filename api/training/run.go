@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ func (r *Run) State() State {
 func (r *Run) Records() []telemetry.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.records[:len(r.records):len(r.records)]
+	return slices.Clip(r.records)
 }
 
 // Events is the telemetry as it comes, an event of JSON each.

@@ -64,9 +64,9 @@ func writeHostile(path, start, again string) error {
 	fmt.Fprintf(out, `{"group":"g","tools":[{"name":"multiply","parameters":{"type":"object"}}],"expected":{"calls":%s},"text":"%s`, expectedCalls, escaped(start))
 	again = escaped(again)
 	for n := len(start); n < hostileSize; n += len(again) {
-		out.WriteString(again)
+		_, _ = out.WriteString(again) // Flush returns the first error
 	}
-	out.WriteString("\"}\n")
+	_, _ = out.WriteString("\"}\n")
 	return errors.Join(out.Flush(), file.Close())
 }
 

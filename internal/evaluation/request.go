@@ -27,7 +27,7 @@ type Request struct {
 	N      int      `json:"n,omitempty"`           // tasks of each level
 	Limit  int      `json:"limit,omitempty"`       // of tasks in all; 0: none
 	Trials int      `json:"trials,omitempty"`      // of each task
-	Seed   uint64   `json:"seed" required:"false"`                  // of the first task of each level, and of sampling
+	Seed   uint64   `json:"seed" required:"false"` // of the first task of each level, and of sampling
 	Sample *uint64  `json:"sample_seed,omitempty"` // of sampling alone: other answers to the same tasks
 
 	Temperature *float64 `json:"temperature,omitempty"`

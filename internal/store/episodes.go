@@ -65,7 +65,8 @@ const insertMove = `
 	SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM episodes WHERE id = ?`
 
 func (s *Store) insertMove(tx *sql.Tx, id string, step int, m Move) error {
-	row, err := tx.Stmt(s.move).Exec(step, m.Request, m.Made.UnixNano(), m.Call.Name, []byte(m.Call.Arguments), m.Message,
+	row, err := tx.Stmt(s.move).Exec( //nolint:sqlclosecheck // it ends with the transaction
+		step, m.Request, m.Made.UnixNano(), m.Call.Name, []byte(m.Call.Arguments), m.Message,
 		[]byte(m.Result.Content), m.Result.IsError, m.Reward, ending(m.Step), id)
 	if err != nil {
 		return fmt.Errorf("keeping step %d of the episode %s: %w", step, id, err)
