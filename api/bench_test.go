@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,31 @@ func BenchmarkCall(b *testing.B) {
 		}
 		compare(b, poster{ours.URL + "/v1/episodes/" + episode.ID() + "/calls", call}, poster{bare.URL + "/call", call})
 	})
+}
+
+// BenchmarkScore measures one group of eight completions over REST, its calls
+// replayed in the environment; the house's limit for the median is 2 ms.
+//
+//	go test ./api -run - -bench Score -benchtime 2000x
+func BenchmarkScore(b *testing.B) {
+	server, err := api.New(api.Config{Specs: tools.Specs{arithmetic.Spec()}, Rate: 1e9, Logger: slog.New(slog.NewJSONHandler(io.MultiWriter(), nil))})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ours := httptest.NewServer(server)
+	defer ours.Close()
+	completion := `{"text":"<tool_call>\n{\"name\": \"multiply\", \"arguments\": {\"a\": 6, \"b\": 2}}\n</tool_call>","family":"hermes","finish_reason":"stop"}`
+	group := poster{ours.URL + "/v1/score", `{"groups":[{"id":"g","task_id":"arithmetic/0/3","completions":[` + strings.Repeat(completion+",", 7) + completion + `]}]}`}
+	group.post(b)
+	waits := make([]time.Duration, 0, b.N)
+	for b.Loop() {
+		began := time.Now()
+		group.post(b)
+		waits = append(waits, time.Since(began))
+	}
+	slices.Sort(waits)
+	b.ReportMetric(float64(waits[len(waits)/2].Microseconds())/1000, "ms/median")
+	b.ReportMetric(float64(waits[len(waits)*99/100].Microseconds())/1000, "ms/p99")
 }
 
 // compare times blocks of requests in turn.
