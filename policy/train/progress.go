@@ -89,7 +89,11 @@ func (p *progress) stuck(standings []telemetry.Standing, c Config) bool {
 		if score := s.Success + s.Reward/(5*c.Scale); score > b.Score+0.01 {
 			*b = best{score, p.Updates}
 		}
-		stuck = stuck || !c.reached(standings[i:i+1], goodEnough) && p.Updates-b.At >= c.Patience
+		patience := c.Patience
+		if s.Success >= mastered {
+			patience /= 4 // only too long: plans that are sure of themselves seldom get shorter
+		}
+		stuck = stuck || !c.reached(standings[i:i+1], goodEnough) && p.Updates-b.At >= patience
 	}
 	return stuck && !p.Mastered
 }

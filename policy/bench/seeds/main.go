@@ -64,8 +64,8 @@ func tables() []table {
 		{"batch-a2c", "Mastery, documented rules and pool, A2C", a, choose(stages, tools.Documented, train.Mastery, train.A2C, policy.PoolBatch), 0},
 		{"stage3", "Stage 3: operators drawn, on tasks never seen", a, choose([]string{"3"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0.1},
 		{"stage4", "Stages 3 and 4, on tasks never seen", a, choose([]string{"3", "4"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0.1},
-		{"grid0", "Gridworld, level 0", g, choose([]string{"0"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0},
-		{"grid1", "Gridworld, level 1", g, choose([]string{"1"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0},
+		{"grid0", "Gridworld, level 0", g, choose([]string{"0"}, tools.Sound, train.Mastery, train.A2C, policy.PoolOrdered), 0},
+		{"grid1", "Gridworld, level 1", g, choose([]string{"1"}, tools.Sound, train.Mastery, train.A2C, policy.PoolOrdered), 0},
 	}
 }
 
@@ -83,8 +83,12 @@ func (b bench) run(ctx context.Context, names []string) error {
 
 // print trains on all seeds and prints a row for each.
 func (b bench) print(ctx context.Context, t table) error {
-	fmt.Fprintf(b.out, "## %s\n\n`go run ./policy/bench/seeds %s`\n\n", t.title, t.name)
-	fmt.Fprintf(b.out, "| seed |%s updates | restarts | CPU s |\n|---|%s---|---|---|\n", t.heading(), strings.Repeat("---|", 2*len(t.choice.Levels)))
+	command := "go run ./policy/bench/seeds "
+	if b.seeds != 10 {
+		command += fmt.Sprintf("-seeds %d ", b.seeds)
+	}
+	fmt.Fprintf(b.out, "## %s\n\n`%s%s`\n\n", t.title, command, t.name)
+	fmt.Fprintf(b.out, "| seed |%s updates | restarts | CPU s |\n|---|%s---|---|---|\n", t.heading(), strings.Repeat("---|", 3*len(t.choice.Levels)))
 	for seed := b.first; seed < b.first+b.seeds; seed++ {
 		r, err := b.train(ctx, t, seed)
 		if err != nil {
@@ -122,7 +126,7 @@ func (b bench) follow(r telemetry.Record) error {
 func (t table) heading() string {
 	var b strings.Builder
 	for _, level := range t.choice.Levels {
-		fmt.Fprintf(&b, " success %s | reward %s |", level, level)
+		fmt.Fprintf(&b, " success %s | reward %s | steps |", level, level)
 	}
 	return b.String()
 }
@@ -130,7 +134,7 @@ func (t table) heading() string {
 func cells(r train.Result) string {
 	var b strings.Builder
 	for i := range r.Success {
-		fmt.Fprintf(&b, " %.1f %% | %.2f |", 100*r.Success[i], r.Reward[i])
+		fmt.Fprintf(&b, " %.1f %% | %.2f | %.1f |", 100*r.Success[i], r.Reward[i], r.Standings[i].Steps)
 	}
 	return b.String()
 }
