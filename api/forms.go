@@ -57,6 +57,7 @@ func (familyForm) Schema(huma.Registry) *huma.Schema {
 	for _, family := range parse.Families() {
 		s.Enum = append(s.Enum, string(family))
 	}
+	s.Enum = append(s.Enum, "") // as if it were left out
 	return s
 }
 

@@ -72,5 +72,8 @@ func compile(text json.RawMessage) (*schema, error) {
 	if compiled.Types != nil && !compiled.Types.IsEmpty() && !strings.Contains(compiled.Types.String(), "object") {
 		return nil, refused(errors.New("arguments are an object, the schema admits " + compiled.Types.String()))
 	}
+	if at := findCircle(compiled); at != "" {
+		return nil, refused(fmt.Errorf("the schema at %q refers to itself for the same value", strings.TrimPrefix(at, schemaURL)))
+	}
 	return &schema{compiled, newFlat(doc)}, nil
 }

@@ -194,3 +194,15 @@ func TestScoreInBoundedMemory(t *testing.T) {
 		t.Errorf("the heap held %d bytes, want at most %d", out.bytes, limit)
 	}
 }
+
+// A line may have 50 MB; it is scored like any other, in its place.
+func TestScoreLinesOf50MB(t *testing.T) {
+	var out, errOut bytes.Buffer
+	input := scoreLine(1, "Hello.") + scoreLine(1, strings.Repeat("x", 50<<20)) + scoreLine(1, "Hello.")
+	if code := run(t.Context(), []string{"score"}, strings.NewReader(input), &out, &errOut); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, errOut.String())
+	}
+	if n := strings.Count(out.String(), `"reward":5.45,"valid":true`); n != 3 {
+		t.Errorf("%d of 3 lines are scored: %.300s", n, out.String())
+	}
+}
