@@ -99,6 +99,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 		if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
 			return at(fmt.Sprintf("/groups/%d", i), err)
 		}
+		scored[i] = p.room(&groups[i])
 		return nil
 	})
 	if err != nil {
@@ -106,12 +107,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 	}
 	var jobs []job
 	for i := range groups {
-		g, k := &groups[i], len(p.tariff.clauses)
-		scored[i] = GroupScore{ID: g.ID, Completions: make([]Score, len(g.Completions))}
-		room, calls := make(Criteria, len(g.Completions)*k), make([]Call, len(g.Completions))
-		for j := range g.Completions {
-			scored[i].Completions[j].Criteria = room[j*k : (j+1)*k : (j+1)*k]
-			scored[i].Completions[j].Calls = calls[j : j : j+1] // most make one
+		for j := range groups[i].Completions {
 			jobs = append(jobs, job{i, j})
 		}
 	}
@@ -122,6 +118,18 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 		}
 		return nil
 	})
+}
+
+// room makes the memory for the scores of a group.
+func (p *plan) room(g *Group) GroupScore {
+	n, k := len(g.Completions), len(p.tariff.clauses)
+	scored := GroupScore{ID: g.ID, Completions: make([]Score, n)}
+	criteria, calls := make(Criteria, n*k), make([]Call, n)
+	for j := range n {
+		scored.Completions[j].Criteria = criteria[j*k : (j+1)*k : (j+1)*k]
+		scored.Completions[j].Calls = calls[j : j : j+1] // most make one
+	}
+	return scored
 }
 
 // job is one completion of one group.
