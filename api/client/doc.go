@@ -13,6 +13,12 @@
 // [tools.Agent] plays over REST as it plays in process; [Client.Play] does the
 // whole of it and returns the trajectory as the server kept it.
 //
+// # Scoring
+//
+// [Client.Parse], [Client.Score] and [Client.GetReward] ask for one answer each.
+// [Client.ScoreStream] sends lines of any number and returns their scores while
+// they are being sent.
+//
 // # Errors
 //
 // What the server refuses is a [*tools.Error] with the code, the place and the
