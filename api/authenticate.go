@@ -15,7 +15,8 @@ const public = "public"
 // refused wherever it is sent to; whether one is needed, the route says.
 //
 // The secret comes as "Authorization: Bearer" or as X-API-Key, once, and never
-// in the URL, which ends up in logs.
+// in the URL, which ends up in logs. A browser that has signed in sends the
+// cookie of its visit in its place.
 func (s *Server) authenticated(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := &exchangeOf(c.Request().Context()).caller
@@ -27,12 +28,16 @@ func (s *Server) authenticated(next echo.HandlerFunc) echo.HandlerFunc {
 		if refusal != nil {
 			return refusal
 		}
-		if secret == "" {
-			return next(c)
+		token, ok := Token{}, false
+		if secret != "" {
+			if token, ok = holder(s.config.Tokens, secret); !ok {
+				return unauthorized("the token is not known")
+			}
+		} else if cookie, err := c.Cookie(visitCookie); err == nil {
+			token, ok = s.visits.find(cookie.Value)
 		}
-		token, ok := holder(s.config.Tokens, secret)
 		if !ok {
-			return unauthorized("the token is not known")
+			return next(c)
 		}
 		who.name, who.roles = token.Name, token.Roles
 		if wait := s.quotas.take(token.Name); wait > 0 {

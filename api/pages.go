@@ -9,15 +9,13 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
-
-	"toolgym/tools"
 )
 
 //go:embed page
 var pageFiles embed.FS
 
-// pages adds what a person or a generator reads: the front page, the document
-// and its readable form. They load nothing from elsewhere and run no script.
+// pages adds what a person or a generator reads: the document and its readable
+// form. They load nothing from elsewhere and run no script.
 func (s *Server) pages() error {
 	text, err := json.MarshalIndent(s.api.OpenAPI(), "", " ")
 	if err != nil {
@@ -38,7 +36,6 @@ func (s *Server) pages() error {
 	s.echo.GET("/openapi.json", static("application/json", text))
 	s.echo.GET("/docs", static("text/html; charset=utf-8", docs.Bytes()))
 	s.echo.GET("/docs/style.css", static("text/css; charset=utf-8", style))
-	s.echo.GET("/", s.front(templates))
 	return nil
 }
 
@@ -52,21 +49,5 @@ func static(kind string, text []byte) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		secure(c.Response().Header())
 		return c.Blob(http.StatusOK, kind, text)
-	}
-}
-
-func (s *Server) front(templates *template.Template) echo.HandlerFunc {
-	first := s.config.Specs[0]
-	return func(c echo.Context) error {
-		var page bytes.Buffer
-		err := templates.ExecuteTemplate(&page, "index.html", struct {
-			Specs        tools.Specs
-			Host, TaskID string
-		}{s.config.Specs, c.Request().Host, first.Name + "/" + first.Levels[0] + "/17"})
-		if err != nil {
-			return fmt.Errorf("writing the front page: %w", err)
-		}
-		secure(c.Response().Header())
-		return c.HTMLBlob(http.StatusOK, page.Bytes())
 	}
 }

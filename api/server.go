@@ -44,6 +44,7 @@ type Server struct {
 	desk     intake.Desk // of bodies to be read and scored
 	scales   scales
 	quotas   *throttle    // by token
+	visits   *visits      // browsers that are signed in
 	running  atomic.Int64 // requests that are being answered
 	http     *http.Server
 	draining atomic.Bool
@@ -67,6 +68,7 @@ func New(config Config) (*Server, error) {
 	}
 	s.scales.capacity = s.config.MaxScoring
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
+	s.visits = newVisits(s.config.Now)
 	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
@@ -105,7 +107,10 @@ func (s *Server) remember() (err error) {
 	err = s.restore(ctx)
 	if err == nil {
 		err = s.openRuns()
+	}
+	if err == nil {
 		s.openEvals()
+		err = s.labRoutes()
 	}
 	if err != nil {
 		return errors.Join(err, s.ledger.close())

@@ -55,7 +55,8 @@ func mayImport() map[string][]string {
 		"internal/evaluation": {"internal/store", "grpo/eval/suite", "grpo/eval/report", "tools/..."},
 		"internal/fleet":      {"internal/store"},
 		"api/...":             everything,
-		"api":                 append([]string{"api/..."}, everything...),
+		"api/lab":             append([]string{"api", "api/..."}, everything...), // its tests see the pages as api serves them; Go itself refuses more
+		"api":                 append([]string{"api/lab", "api/..."}, everything...),
 		"cmd/...":             {"api"},
 		"examples/...":        {"api"},
 	}

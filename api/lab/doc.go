@@ -1,0 +1,26 @@
+// Package lab is the reward lab: the pages on which people see rollouts, rewards
+// and trainings happen, on the server that does them.
+//
+//	pages, err := lab.New(lab.Config{Specs: specs, Scorer: scorer, Runs: runs, Evals: desk, …})
+//	for _, route := range pages.Routes() { … }
+//
+// # What a page is
+//
+// A page is a template of Go's html/template with what the server knows, whole
+// and readable without a script. Its state is its address: all settings stand in
+// the query, under the names of [Settings], so that a page can be kept, sent and
+// gone back to. A small script (static/lab.js) makes it live: a form marked
+// data-live is sent as its controls move, and the part of the page that the
+// answer replaces is the same template, drawn again by the server.
+//
+// Charts are drawn by the server as SVG, in colours that the style sheet names,
+// so that they follow the page from light to dark.
+//
+// # What keeps it safe
+//
+// Pages load nothing from elsewhere and run no inline script; the server sends
+// the policy that says so ([Policy]). What people paste and models write is put
+// in by html/template alone, as text.
+//
+// Who may see a page is the server's business: a Route names the role.
+package lab

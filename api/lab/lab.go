@@ -1,0 +1,96 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"time"
+
+	"toolgym/api/assessment"
+	"toolgym/api/training"
+	"toolgym/grpo"
+	"toolgym/tools"
+)
+
+// Policy is the Content-Security-Policy under which the pages work.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// A Config is what the pages show, and with what.
+type Config struct {
+	Specs      tools.Specs
+	Scorer     *grpo.Scorer // pays as /v1/score does
+	Rubric     grpo.Rubric  // the server's own, from which the sliders start
+	Runs       *training.Runs
+	Evals      *assessment.Desk // nil for a server without a database
+	Ollama     []string         // addresses of the servers whose models may play
+	Checkpoint string           // the file of the server's own policy, or empty
+	Now        func() time.Time
+	// Owner names who sends a request, and Owns says whether what belongs to an
+	// owner is theirs to see.
+	Owner func(context.Context) string
+	Owns  func(ctx context.Context, owner string) bool
+	// Guarded is set where a token is asked for, so that pages offer to sign out.
+	Guarded bool
+}
+
+// A Lab serves the pages. It may be used by many goroutines.
+type Lab struct {
+	config Config
+	pages  map[string]*template.Template
+	static map[string]asset
+}
+
+// New prepares the pages.
+func New(config Config) (*Lab, error) {
+	l := &Lab{config: config}
+	var err error
+	if l.static, err = assets(); err != nil {
+		return nil, err
+	}
+	l.pages, err = l.parse()
+	return l, err
+}
+
+// A Route is one address of the lab. Its handler's error is an [*tools.Error]
+// where the caller is to blame.
+type Route struct {
+	Method, Path string // the path's parameters are in braces; [http.Request.PathValue] has them
+	Role         string // that it needs: a role of package api, public, or empty for any token
+	Serve        func(http.ResponseWriter, *http.Request) error
+}
+
+// Public is the role of what everybody may load.
+const Public = "public"
+
+// Routes lists all addresses.
+func (l *Lab) Routes() []Route {
+	return []Route{
+		{http.MethodGet, "/", "score", l.front},
+		{http.MethodGet, "/lab/static/{name}", Public, l.file},
+	}
+}
+
+// front is the first page.
+func (l *Lab) front(w http.ResponseWriter, r *http.Request) error {
+	settings, err := ParseSettings(r.URL.Query(), l.config.Specs, l.config.Rubric)
+	if err != nil {
+		return err
+	}
+	return l.show(w, r, "rollout", "Rollout and reward", settings)
+}
+
+// Fail writes a refusal as a page, for people.
+func (l *Lab) Fail(w http.ResponseWriter, r *http.Request, status int, detail string) error {
+	return l.showAs(w, r, status, "fail", http.StatusText(status), detail)
+}
+
+// SignIn writes the page that asks for a token. The message says what was wrong
+// with the last one.
+func (l *Lab) SignIn(w http.ResponseWriter, r *http.Request, status int, next, message string) error {
+	return l.showAs(w, r, status, "signin", "Sign in", struct{ Next, Message string }{next, message})
+}
+
+// errorf wraps a fault of the pages' own.
+func errorf(page string, err error) error { return fmt.Errorf("writing the page %s: %w", page, err) }

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"toolgym/api/lab"
+)
+
+// labRoutes adds the pages of the lab. They are not in the document: programs
+// have the resources that the pages use.
+func (s *Server) labRoutes() error {
+	pages, err := lab.New(lab.Config{Specs: s.config.Specs, Scorer: s.scorer, Rubric: *s.config.Rubric, Runs: s.runs, Evals: s.evals,
+		Ollama: s.config.Ollama, Checkpoint: s.config.Checkpoint, Now: s.config.Now, Guarded: len(s.config.Tokens) > 0,
+		Owner: func(ctx context.Context) string { return exchangeOf(ctx).caller.name },
+		Owns:  func(ctx context.Context, owner string) bool { return exchangeOf(ctx).caller.owns(owner) }})
+	if err != nil {
+		return err
+	}
+	for _, route := range pages.Routes() {
+		path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(route.Path, ":$1")
+		s.echo.Add(route.Method, path, s.page(pages, route))
+	}
+	s.signInRoutes(pages)
+	return nil
+}
+
+// page serves a route of the lab: who has no token yet is sent to the page that
+// asks for one, and a refusal is a page as well, for those who read pages.
+func (s *Server) page(pages *lab.Lab, route lab.Route) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		who := exchangeOf(r.Context()).caller
+		if refusal := refusalOf(who, route.Role); refusal != nil {
+			if refusal.Status == http.StatusUnauthorized && readsPages(r) {
+				return c.Redirect(http.StatusSeeOther, "/lab/signin?next="+url.QueryEscape(r.URL.RequestURI()))
+			}
+			return showFailure(pages, c, refusal)
+		}
+		for i, name := range c.ParamNames() {
+			r.SetPathValue(name, c.ParamValues()[i])
+		}
+		err := route.Serve(c.Response(), r)
+		if err == nil {
+			return nil
+		}
+		if f := failureOf(nil, err); f != nil {
+			return showFailure(pages, c, f)
+		}
+		return err
+	}
+}
+
+// readsPages reports whether a request comes from somebody who looks at its
+// answer, and not from a script, which asks for problem documents.
+func readsPages(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "text/html") && !strings.Contains(accept, problemType)
+}
+
+func showFailure(pages *lab.Lab, c echo.Context, f *failure) error {
+	if !readsPages(c.Request()) {
+		return f
+	}
+	maps.Copy(c.Response().Header(), f.header)
+	detail := f.Detail
+	if len(f.Errors) == 1 {
+		detail = strings.TrimPrefix(f.Errors[0].Pointer, "#/") + f.Errors[0].Parameter + ": " + detail
+	}
+	return pages.Fail(c.Response(), c.Request(), f.Status, detail)
+}
