@@ -27,7 +27,9 @@ func (s *Server) labRoutes() error {
 		path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(route.Path, ":$1")
 		s.echo.Add(route.Method, path, s.page(pages, route))
 	}
-	s.signInRoutes(pages)
+	if len(s.config.Tokens) > 0 {
+		s.signInRoutes(pages)
+	}
 	return nil
 }
 
