@@ -64,11 +64,14 @@ func (l *Lab) functions() template.FuncMap {
 	return template.FuncMap{
 		"navigation": navigation,
 		"static":     func(name string) string { return "/lab/static/" + name + "?v=" + l.static[name].version },
-		"signed":     func(v float64) string { return strings.Replace(fmt.Sprintf("%+.2f", v), "-", "−", 1) },
+		"signed":     signed,
 		"percent":    func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
 		"figure":     func(v float64) string { return strings.Replace(fmt.Sprintf("%.3f", v), "-", "−", 1) },
 	}
 }
+
+// signed writes a weight with its sign, and a minus as printers set it.
+func signed(v float64) string { return strings.Replace(fmt.Sprintf("%+.2f", v), "-", "−", 1) }
 
 // show writes a whole page.
 func (l *Lab) show(w http.ResponseWriter, r *http.Request, name, title string, page any) error {

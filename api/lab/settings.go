@@ -38,6 +38,18 @@ type Slider struct {
 	Preset, Value     float64
 }
 
+// Signed tells a weight, which may take away, from a number that is never below
+// zero.
+func (s Slider) Signed() bool { return s.Min < 0 }
+
+// Text is the value as the page writes it; lab.js writes it the same way.
+func (s Slider) Text() string {
+	if s.Signed() {
+		return signed(s.Value)
+	}
+	return fmt.Sprintf("%.2f", s.Value)
+}
+
 // presets are the settings of a page without a query.
 func presets(specs tools.Specs, rubric grpo.Rubric) Settings {
 	loss := objective.Default()

@@ -64,9 +64,17 @@ func prepare(spec tools.Spec, c Config) (*Trainer, error) {
 	return t, nil
 }
 
+// Untrained is the network from which a run of a configuration begins. A run that
+// starts again begins with another.
+func Untrained(c Config) (*policy.Net, error) {
+	return policy.NewNet(c.Network, rand.NewPCG(c.Seed, weightStream))
+}
+
 // begin draws a network, and starts the loop's random source, from a seed.
 func (t *Trainer) begin(seed uint64) error {
-	net, err := policy.NewNet(t.config.Network, rand.NewPCG(seed, weightStream))
+	c := t.config
+	c.Seed = seed
+	net, err := Untrained(c)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,8 @@ function followSliders() {
   document.addEventListener("input", (event) => {
     if (event.target.type !== "range") return;
     const output = document.getElementById(event.target.id + "-value");
-    if (output) output.textContent = signed(Number(event.target.value));
+    const value = Number(event.target.value); // weights may take away, other numbers have no sign
+    if (output) output.textContent = Number(event.target.min) < 0 ? signed(value) : value.toFixed(2);
   });
 }
 
