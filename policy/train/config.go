@@ -56,7 +56,8 @@ type Config struct {
 	// plans do not get shorter; a shorter one starts the count again.
 	Polish int `json:"polish"`
 	// Excess is how much longer than the shortest solutions plans may be at
-	// mastery, as a share; 0 does not ask.
+	// mastery, as a share; 0 does not ask. A run whose plans work and stay too long
+	// starts again, so it is for layouts that never change.
 	Excess float64 `json:"excess"`
 	// Idle is what a learner is paid for each step that an unsolved plan leaves
 	// unspent. Where steps cost, it keeps giving up from being the cheapest plan.
@@ -131,7 +132,10 @@ func (c *Config) walk(s sizes) {
 	if s.optimal > 0 {
 		c.Network.Steps = min(s.steps, s.optimal+room)
 	}
-	c.Updates, c.Patience, c.Idle, c.Cost, c.Polish, c.Excess = 20000, 1500, -0.1, 0, 0, 0.05
+	c.Updates, c.Patience, c.Idle, c.Cost, c.Polish = 20000, 1500, -0.1, 0, 0
+	if s.fixed {
+		c.Excess = 0.05
+	}
 	if c.Algorithm == A2C {
 		c.Network.EntropyCoef, c.Network.Discount = 0.3, 0.95
 	}
@@ -205,7 +209,10 @@ func (c Config) checkLevels() error {
 }
 
 // sizes are what an environment asks of a network.
-type sizes struct{ steps, context, optimal int }
+type sizes struct {
+	steps, context, optimal int
+	fixed                   bool // all tasks of a level look the same
+}
 
 // probe measures the longest plan, context and shortest solution of some tasks.
 func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
@@ -213,9 +220,10 @@ func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 		return sizes{}, invalid("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
 	}
 	const tasks = 64
-	env, s := spec.Enumerate(), sizes{}
+	env, s := spec.Enumerate(), sizes{fixed: true}
 	var buf []int
 	for _, level := range levels {
+		var first []int
 		for seed := range uint64(tasks) {
 			if err := env.Start(rules, level, seed); err != nil {
 				return sizes{}, err
@@ -227,6 +235,10 @@ func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 			s.optimal = max(s.optimal, task.Optimal)
 			buf = append(env.Context(buf[:0]), arithmetic.Ctx)
 			s.steps, s.context = max(s.steps, env.Limit()), max(s.context, len(buf))
+			if seed == 0 {
+				first = slices.Clone(buf)
+			}
+			s.fixed = s.fixed && slices.Equal(buf, first)
 		}
 	}
 	return s, nil

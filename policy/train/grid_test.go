@@ -20,3 +20,18 @@ func TestGridworld(t *testing.T) {
 		t.Errorf("%+v after %d updates", s, result.Updates)
 	}
 }
+
+// TestExcess asks for the shortest way only where there is one layout: a policy
+// that solves layouts of all kinds by a step too many is not thrown away.
+func TestExcess(t *testing.T) {
+	for level, asked := range map[string]bool{"0": true, "1": false, "2": false} {
+		t.Run("level "+level, func(t *testing.T) {
+			config := configured(t, gridworld.Spec(), train.Choice{
+				Levels: []string{level}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.A2C, Pool: policy.PoolOrdered,
+			}, nil)
+			if got := config.Excess > 0; got != asked {
+				t.Errorf("excess %v", config.Excess)
+			}
+		})
+	}
+}
