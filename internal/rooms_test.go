@@ -37,7 +37,7 @@ func mayImport() map[string][]string {
 		"policy/telemetry":    {"policy"},
 		"policy/train":        {"policy/telemetry"},
 		"policy/bench/seeds":  {"policy/train"},
-		"policy/trained":      {"policy"},
+		"policy/trained":      {"policy/train"},
 		"policy/trained/gen":  {"policy/train"},
 		"policy/skill":        {"policy"},
 		"internal/ndjson":     {},
@@ -52,7 +52,7 @@ func mayImport() map[string][]string {
 		"internal/calculator": {"tools"},
 		"internal/ollamatest": {"internal/parts"},
 		"internal/store":      {"grpo/eval"},
-		"internal/evaluation": {"internal/store", "grpo/eval/suite", "grpo/eval/report", "tools/..."},
+		"internal/evaluation": {"internal/store", "grpo/eval/suite", "grpo/eval/report", "tools/...", "policy/trained"},
 		"internal/fleet":      {"internal/store"},
 		"api/...":             everything,
 		"api/lab":             append([]string{"api", "api/..."}, everything...), // its tests see the pages as api serves them; Go itself refuses more

@@ -43,7 +43,7 @@ type commandLine struct {
 	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve one task's tools over MCP, on stdin and stdout."`
 	Token   tokenCommand   `cmd:"" help:"Make a token for toolgym serve --token-file."`
 	Eval    evalCommand    `cmd:"" help:"Evaluate a local model's tool calling."`
-	Runs    runsCommand    `cmd:"" help:"List, delete or export evaluations."`
+	Runs    runsCommand    `cmd:"" help:"List, delete, export or rescore evaluations."`
 	Report  reportCommand  `cmd:"" help:"Report what an evaluation found."`
 	Compare compareCommand `cmd:"" help:"Say whether the difference between two evaluations is real."`
 	Show    showCommand    `cmd:"" help:"Show what was said in the trials of a task."`

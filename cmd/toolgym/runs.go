@@ -15,9 +15,10 @@ import (
 )
 
 type runsCommand struct {
-	List   runsListCommand   `cmd:"" default:"withargs" help:"List the evaluations that are kept."`
-	Delete runsDeleteCommand `cmd:"" help:"Delete one, with everything that was said in it."`
-	Export runsExportCommand `cmd:"" help:"Write one as JSONL: the run, then a line a trial with everything that was said."`
+	List    runsListCommand    `cmd:"" default:"withargs" help:"List the evaluations that are kept."`
+	Delete  runsDeleteCommand  `cmd:"" help:"Delete one, with everything that was said in it."`
+	Export  runsExportCommand  `cmd:"" help:"Write one as JSONL: the run, then a line a trial with everything that was said."`
+	Rescore runsRescoreCommand `cmd:"" help:"Judge one again from what was said in it, without the model."`
 }
 
 type runsListCommand struct {
@@ -80,6 +81,41 @@ func export(ctx context.Context, room evaluation.Room, name string, w io.Writer)
 		}
 	}
 	return nil
+}
+
+type runsRescoreCommand struct {
+	Name   string `arg:"" name:"run" help:"Run."`
+	Rubric string `help:"Rubric, YAML or JSON (default: the one of toolgym eval)." placeholder:"FILE"`
+	JSON   bool   `help:"Print JSON."`
+}
+
+// Help shows how the command is used.
+func (runsRescoreCommand) Help() string {
+	return `Grades all kept trials of a run again. No server is asked: what the model said
+is read from the database. Verdicts that differ are kept beside the old ones, and
+reports show the latest; with the same rubric none does, to the byte.
+
+Examples:
+  toolgym runs rescore nightly
+  toolgym runs rescore nightly --rubric rubric.yaml && toolgym report nightly`
+}
+
+func (c runsRescoreCommand) Run(ctx context.Context, world *console) error {
+	rubric, err := readRubric(c.Rubric)
+	if err != nil {
+		return err
+	}
+	return world.withStore(ctx, func(room evaluation.Room) error {
+		room.Rubric = &rubric
+		r, err := room.Rescore(ctx, c.Name)
+		switch {
+		case err != nil:
+			return err
+		case c.JSON:
+			return world.printJSON(r)
+		}
+		return world.printf("%s: %d trials judged again, %d verdicts changed\n", r.Run, r.Trials, r.Changed)
+	})
 }
 
 // writeFile lets do write to a file, or to stdout for "-" and no name. A file

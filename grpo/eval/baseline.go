@@ -10,18 +10,22 @@ import (
 )
 
 // A Baseline plays by an agent in place of a model: what doing nothing is
-// worth, or guessing, or knowing the answer. Each trial gets an agent of its
-// own, made from the trial's seed. Without New it is the reference solution of
-// each item, where there is one.
+// worth, or guessing, or knowing the answer. Each trial gets the agent that New
+// makes of the trial's seed; trials are played one after the other. Without New
+// it is the reference solution of each item, where there is one.
 type Baseline struct {
 	Name string
 	New  func(seed int) tools.Agent
+	// Plays, if it is set, says which items the baseline is for.
+	Plays func(Item) bool
+	// Reason is why items are left out, for people to read.
+	Reason string
 }
 
 var _ Driver = Baseline{}
 
-// Trials plays every item a number of times and grades it as a model is
-// graded. Nothing is kept.
+// Trials plays every item that the baseline is for a number of times, and
+// grades it as a model is graded. Nothing is kept.
 func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *grpo.Scorer) ([]Trial, error) {
 	var list []Trial
 	for _, item := range items {
@@ -48,7 +52,10 @@ func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *
 }
 
 func (b Baseline) play(ctx context.Context, item Item, seed int) (transcript rollout.Transcript, ok bool, err error) {
-	if b.New == nil {
+	switch {
+	case b.Plays != nil && !b.Plays(item):
+		return transcript, false, nil
+	case b.New == nil:
 		return item.reference(ctx)
 	}
 	transcript, err = b.Run(ctx, item.env(), item.Task, seed)

@@ -14,5 +14,10 @@
 // with those that it began with. Addresses and concurrency may differ, since
 // they do not change what is measured.
 //
+// A report sets the model beside agents without one, which play the run's own
+// tasks: one that does nothing, one that calls at random, the oracle, and the
+// policy of package trained on the levels that it was trained on. What an agent
+// leaves out is named, with the reason.
+//
 // [Room.Rescore] judges kept trials again, without any model.
 package evaluation

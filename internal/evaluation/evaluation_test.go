@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
@@ -17,6 +18,8 @@ import (
 	"toolgym/internal/store"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/gridworld"
+	"toolgym/tools/research"
 )
 
 const answered = `{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"add","arguments":{"a":1,"b":2}}}]},"done":true,"done_reason":"stop","prompt_eval_count":30,"eval_count":9}`
@@ -80,7 +83,7 @@ func TestBothRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Summary.Trials != 8 || got.Switch == nil || got.Switch.Both != 4 || got.Switch.Neither != 4 || len(got.Baselines) != 3 {
+	if got.Summary.Trials != 8 || got.Switch == nil || got.Switch.Both != 4 || got.Switch.Neither != 4 || len(got.Baselines) != 4 {
 		t.Errorf("%+v, %+v", got.Summary, got.Switch)
 	}
 	records, err := r.Store.Records(t.Context(), "r", "mine/q_0")
@@ -101,24 +104,67 @@ func TestRescore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := r.Rescore(t.Context(), "r"); err != nil || n != 0 {
-		t.Errorf("the same rubric changed %d verdicts, %v", n, err)
+	if got, err := r.Rescore(t.Context(), "r"); err != nil || got != (evaluation.Rescored{Run: "r", Trials: 6}) {
+		t.Errorf("by the same rubric %+v, %v", got, err)
 	}
 	dear := grpo.DefaultRubric()
 	dear.Criteria[grpo.CriterionCompletion] = grpo.Criterion{Weight: 10}
 	other := r
 	other.Rubric = &dear
-	if n, err := other.Rescore(t.Context(), "r"); err != nil || n != 6 {
-		t.Errorf("another rubric changed %d verdicts, %v", n, err)
+	if got, err := other.Rescore(t.Context(), "r"); err != nil || got.Changed != 6 {
+		t.Errorf("by another rubric %+v, %v", got, err)
 	}
-	if n, err := r.Rescore(t.Context(), "r"); err != nil || n != 6 {
-		t.Errorf("back again: %d verdicts, %v", n, err)
+	if got, err := r.Rescore(t.Context(), "r"); err != nil || got.Changed != 6 {
+		t.Errorf("back again: %+v, %v", got, err)
 	}
 	after, err := r.Store.Trials(t.Context(), "r")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", criteria(before)), fmt.Sprintf("%+v", criteria(after))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The policy plays what it was trained on, and says what it was not; the oracle
+// plays all. The report is the same when it is made again.
+func TestBaselines(t *testing.T) {
+	r := room(t)
+	r.Specs = tools.Specs{arithmetic.Spec(), gridworld.Spec(), research.Spec()}
+	play(t, r, evaluation.Request{
+		Run: "r", Model: "m", Ollama: []string{instant(t)}, Suite: questions(1), Trials: 2,
+		Envs: []string{"arithmetic", "gridworld", "research"}, Levels: []string{"0", "1"}, N: 3, MaxTurns: 1,
+	})
+	got, err := r.Report(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Tasks, Passed int
+		LeftOut       []string
+		Reason        string
+	}
+	rows := map[string]row{}
+	for _, b := range got.Baselines {
+		rows[b.Name] = row{b.Summary.Tasks, b.Summary.Passed, b.LeftOut, b.Reason}
+	}
+	want := map[string]row{
+		"does nothing":    {Tasks: 19, LeftOut: []string{}},
+		"calls at random": {Tasks: 19, LeftOut: []string{}},
+		"oracle":          {Tasks: 19, Passed: 38, LeftOut: []string{}},
+		"trained policy": {
+			Tasks: 9, Passed: 18, LeftOut: []string{"mine/q", "gridworld/1", "research/0", "research/1"},
+			Reason: "no policy is trained there",
+		},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	again, err := r.Report(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got.Baselines, again.Baselines, cmpopts.IgnoreUnexported(eval.Comparison{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/report"
+	"toolgym/policy/trained"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
 )
@@ -95,7 +97,7 @@ func (r Room) items(run eval.Run) ([]eval.Item, error) {
 
 // references plays the baselines: as often as the model, so that the pairs are
 // fair.
-func (r Room) references(ctx context.Context, run eval.Run) ([][]eval.Trial, error) {
+func (r Room) references(ctx context.Context, run eval.Run) ([]report.Agent, error) {
 	items, err := r.items(run)
 	if _, changed := errors.AsType[*tools.Error](err); changed {
 		return nil, nil
@@ -107,51 +109,55 @@ func (r Room) references(ctx context.Context, run eval.Run) ([][]eval.Trial, err
 	if err != nil {
 		return nil, err
 	}
-	var played [][]eval.Trial
-	for _, b := range baselines() {
+	list, err := r.baselines()
+	if err != nil {
+		return nil, err
+	}
+	var agents []report.Agent
+	for _, b := range list {
 		trials, err := b.Trials(ctx, items, run.Trials, scorer)
 		if err != nil {
 			return nil, err
 		}
-		played = append(played, trials)
+		agent := report.Agent{Name: b.Name, Trials: trials, LeftOut: leftOut(items, trials)}
+		if len(agent.LeftOut) > 0 {
+			agent.Reason = b.Reason
+		}
+		agents = append(agents, agent)
 	}
-	return played, nil
+	return agents, nil
 }
 
-func baselines() []eval.Baseline {
+// baselines are agents for one report: the policy's networks are not for two at
+// a time.
+func (r Room) baselines() ([]eval.Baseline, error) {
+	policy, err := trained.NewPlayer(r.Specs)
+	if err != nil {
+		return nil, err
+	}
 	return []eval.Baseline{
 		{Name: "does nothing", New: func(int) tools.Agent { return baseline.Idle() }},
 		{Name: "calls at random", New: func(seed int) tools.Agent { return baseline.Random(rand.NewPCG(uint64(seed), 0)) }},
-		{Name: "oracle"},
-	}
+		{Name: "oracle", Reason: "no solution is written down there"},
+		{
+			Name: "trained policy", Reason: "no policy is trained there",
+			New:   func(int) tools.Agent { return policy },
+			Plays: func(item eval.Item) bool { return item.Expected == nil && policy.Knows(item.Task) },
+		},
+	}, nil
 }
 
-// Rescore judges a run's trials again by the room's rubric and keeps the
-// verdicts that differ. It returns how many did.
-func (r Room) Rescore(ctx context.Context, name string) (changed int, err error) {
-	run, err := r.Store.Run(ctx, name)
-	if err != nil {
-		return 0, err
+// leftOut names the levels that have items without a trial.
+func leftOut(items []eval.Item, trials []eval.Trial) []string {
+	played := map[string]bool{}
+	for _, t := range trials {
+		played[t.Task] = true
 	}
-	items, err := r.items(run)
-	if err != nil {
-		return 0, err
+	list := []string{}
+	for _, item := range items {
+		if level := item.Task.Env + "/" + item.Task.Level; !played[item.Task.ID] && !slices.Contains(list, level) {
+			list = append(list, level)
+		}
 	}
-	scorer, err := r.scorer()
-	if err != nil {
-		return 0, err
-	}
-	records, err := r.Store.Records(ctx, name, "")
-	if err != nil {
-		return 0, err
-	}
-	again, err := eval.Rescore(ctx, items, scorer, records)
-	if err != nil {
-		return 0, err
-	}
-	different, err := differing(records, again)
-	if err != nil || len(different) == 0 {
-		return 0, err
-	}
-	return len(different), r.Store.Judge(ctx, different)
+	return list
 }

@@ -5,6 +5,8 @@
 //	agent, err := trained.Agent(arithmetic.Spec())
 //	trajectory, err := tools.Rollout(ctx, env, task, agent)
 //
+// [Player] is all of them as one agent, and knows what they were trained on.
+//
 // They are made by "go generate ./policy/trained", which trains them anew from
 // fixed seeds (about ten seconds) and keeps what it needs to act: weights and
 // configuration, without optimizer and random source. The arithmetic one knows

@@ -91,3 +91,42 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+// TestPlayer tells apart what was trained on from what only looks like it.
+func TestPlayer(t *testing.T) {
+	player, err := trained.NewPlayer(tools.Specs{arithmetic.Spec(), gridworld.Spec(), research.Spec()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		spec         tools.Spec
+		rules, level string
+		known        bool
+	}{
+		"a stage that was trained":      {arithmetic.Spec(), tools.Sound, "3", true},
+		"a stage that the network has":  {arithmetic.Spec(), tools.Sound, "4", false},
+		"a level without a stage":       {arithmetic.Spec(), tools.Sound, "large", false},
+		"other rules":                   {arithmetic.Spec(), tools.Documented, "0", false},
+		"another environment":           {gridworld.Spec(), tools.Sound, "0", true},
+		"a level that was not trained":  {gridworld.Spec(), tools.Sound, "1", false},
+		"an environment without policy": {research.Spec(), tools.Sound, research.Spec().Levels[0], false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			task, err := c.spec.Task(c.rules, c.level, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trajectory, err := tools.Rollout(t.Context(), c.spec.New(), task, player)
+			var refused *tools.Error
+			switch {
+			case player.Knows(task) != c.known:
+				t.Errorf("knows: %v", !c.known)
+			case c.known && (err != nil || !trajectory.Success):
+				t.Errorf("not solved: %v", err)
+			case !c.known && (!errors.As(err, &refused) || refused.Code != tools.NotFound):
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

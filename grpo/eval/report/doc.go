@@ -13,7 +13,7 @@
 //
 // A report shows the headline with its interval, the coverage and the worst
 // case; the criteria; each environment and level; pass@k and pass^k; the
-// baselines; how the model fails, with an example of each kind; what could not
+// baselines, and what they left out; how the model fails, with an example of each kind; what could not
 // be graded and why; the chat route against the raw one; tasks that never,
 // always or sometimes pass; tokens and speed; and how it was run, to the
 // model's digest, with the command that repeats it.

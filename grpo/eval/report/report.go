@@ -32,12 +32,24 @@ type Part struct {
 	Summary eval.Summary `json:"summary"`
 }
 
-// A Reference is an agent that played the same tasks. The comparison's p is
-// adjusted for the number of references (Holm).
+// A Reference is an agent that played the same tasks, or some of them. The
+// comparison is over those that both sides have scored; its p is adjusted for
+// the number of references (Holm).
 type Reference struct {
 	Name       string           `json:"name"`
 	Summary    eval.Summary     `json:"summary"`
 	Comparison *eval.Comparison `json:"comparison"` // null where no task was scored on both sides
+	LeftOut    []string         `json:"left_out"`   // environments' levels with tasks that it did not play
+	Reason     string           `json:"reason"`     // why it did not; empty where it played all
+}
+
+// An Agent is what the report compares a model with: the trials of an agent,
+// and what it left out, as a [Reference] has it.
+type Agent struct {
+	Name    string
+	Trials  []eval.Trial
+	LeftOut []string
+	Reason  string
 }
 
 // A Server is where trials were played, and what it said about itself.
@@ -58,9 +70,9 @@ type Switch struct {
 	Lost     []string `json:"lost"` // tasks whose raw text held a call and whose chat message was lost or malformed
 }
 
-// New derives the report. References are the trials of agents by name, in the
-// order of display; the source feeds the bootstraps.
-func New(run eval.Run, records []eval.Record, references [][]eval.Trial, source rand.Source) (Report, error) {
+// New derives the report. Agents are in the order of display; the source feeds
+// the bootstraps.
+func New(run eval.Run, records []eval.Record, agents []Agent, source rand.Source) (Report, error) {
 	trials := make([]eval.Trial, len(records))
 	for i, r := range records {
 		trials[i] = r.Trial
@@ -82,7 +94,7 @@ func New(run eval.Run, records []eval.Record, references [][]eval.Trial, source 
 	report.Failures, _ = taxonomy(slices.DeleteFunc(slices.Clone(records), func(r eval.Record) bool { return r.Route != run.Routes[0] }))
 	_, report.Excluded = taxonomy(records)
 	report.Servers = servers(records)
-	report.compare(leading, references, source)
+	report.compare(leading, agents, source)
 	return report, nil
 }
 
@@ -113,14 +125,11 @@ func parts(trials []eval.Trial, name func(eval.Trial) string, source rand.Source
 }
 
 // compare sets the model beside agents that played the same tasks.
-func (r *Report) compare(trials []eval.Trial, references [][]eval.Trial, source rand.Source) {
+func (r *Report) compare(trials []eval.Trial, agents []Agent, source rand.Source) {
 	var raw []float64
-	for _, played := range references {
-		if len(played) == 0 {
-			continue
-		}
-		reference := Reference{Name: played[0].Run, Summary: eval.Summarize(played, source)}
-		if c, err := eval.Compare(played, trials, source); err == nil {
+	for _, a := range agents {
+		reference := Reference{Name: a.Name, Summary: eval.Summarize(a.Trials, source), LeftOut: a.LeftOut, Reason: a.Reason}
+		if c, err := eval.Compare(a.Trials, trials, source); err == nil {
 			reference.Comparison = &c
 			raw = append(raw, c.P)
 		}

@@ -102,9 +102,14 @@ func plan(records []eval.Record, trials int, routes ...string) eval.Run {
 func sample(t *testing.T) report.Report {
 	t.Helper()
 	records := append(played("chat", "0", "PPPP", "PPPP", "PPPP", "PFPP", "PPPP", "PPPN"), played("chat", "1", "FFFF", "PFFP", "NFFF", "PPPs")...)
-	references := [][]eval.Trial{
-		trialsOf("does nothing", append(played("agent", "0", "NNNN", "NNNN", "NNNN", "NNNN", "NNNN", "NNNN"), played("agent", "1", "NNNN", "NNNN", "NNNN", "NNNN")...)),
-		trialsOf("oracle", append(played("agent", "0", "PPPP", "PPPP", "PPPP", "PPPP", "PPPP", "PPPP"), played("agent", "1", "PPPP", "PPPP", "PPPP", "PPPP")...)),
+	references := []report.Agent{
+		{Name: "does nothing", Trials: trialsOf("does nothing", append(played("agent", "0", "NNNN", "NNNN", "NNNN", "NNNN", "NNNN", "NNNN"), played("agent", "1", "NNNN", "NNNN", "NNNN", "NNNN")...))},
+		{Name: "oracle", Trials: trialsOf("oracle", append(played("agent", "0", "PPPP", "PPPP", "PPPP", "PPPP", "PPPP", "PPPP"), played("agent", "1", "PPPP", "PPPP", "PPPP", "PPPP")...))},
+		{
+			Name: "trained policy", Trials: trialsOf("trained policy", played("agent", "0", "PPPP", "PPPP", "PPPP", "PPPP", "PPPP", "FFFF")),
+			LeftOut: []string{"arithmetic/1"}, Reason: "no policy is trained there",
+		},
+		{Name: "hermit", LeftOut: []string{"arithmetic/0", "arithmetic/1"}, Reason: "it opens to nobody"},
 	}
 	r, err := report.New(plan(records, 4, "chat"), records, references, rand.NewPCG(1, 2))
 	if err != nil {

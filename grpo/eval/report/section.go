@@ -134,8 +134,12 @@ func (r Report) references() section {
 	if len(r.Baselines) == 0 {
 		return section{}
 	}
+	lines := []string{"They played the same tasks and were graded in the same way."}
 	t := table{heading: []string{"who", "success", "difference of the model", "p (Holm)", "real?"}}
 	for _, b := range r.Baselines {
+		if len(b.LeftOut) > 0 {
+			lines = append(lines, fmt.Sprintf("The %s played %d of %d tasks. It left out %s: %s.", b.Name, b.Summary.Tasks, len(r.Run.Tasks), some(b.LeftOut), b.Reason))
+		}
 		row := []string{b.Name, "–", "–", "–", "–"}
 		if b.Summary.Success != nil {
 			row[1] = percent(*b.Summary.Success)
@@ -145,7 +149,7 @@ func (r Report) references() section {
 		}
 		t.rows = append(t.rows, row)
 	}
-	return section{title: "Against agents without a language model", lines: []string{"They played the same tasks and were graded in the same way."}, tables: []table{t}}
+	return section{title: "Against agents without a language model", lines: lines, tables: []table{t}}
 }
 
 func yes(b bool) string {
