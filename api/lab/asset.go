@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -30,16 +31,29 @@ func assets() (map[string]asset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the lab's files: %w", err)
 	}
+	shared, err := fs.ReadFile(staticFiles, "static/"+sharedScript)
+	if err != nil {
+		return nil, fmt.Errorf("reading the lab's files: %w", err)
+	}
 	files := map[string]asset{}
 	for _, entry := range entries {
 		text, err := fs.ReadFile(staticFiles, "static/"+entry.Name())
 		if err != nil {
 			return nil, fmt.Errorf("reading the lab's files: %w", err)
 		}
-		sum := sha256.Sum256(text)
-		files[entry.Name()] = asset{kindOf(entry.Name()), hex.EncodeToString(sum[:8]), text}
+		text = bytes.ReplaceAll(text, []byte(`"./`+sharedScript+`"`), []byte(`"./`+sharedScript+"?v="+versionOf(shared)+`"`))
+		files[entry.Name()] = asset{kindOf(entry.Name()), versionOf(text), text}
 	}
 	return files, nil
+}
+
+// sharedScript is what the pages' own scripts import. They must do so under the
+// address by which the frame loads it: under another one it would run twice.
+const sharedScript = "lab.js"
+
+func versionOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // kindOf is a file's media type; the system's own table is asked last, since it
