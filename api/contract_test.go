@@ -134,7 +134,7 @@ func TestDocumentNamesEveryRoute(t *testing.T) {
 	for _, route := range []string{
 		"GET /v1/envs", "GET /v1/envs/e/tools", "GET /v1/envs/e/tasks", "POST /v1/tools/t/calls",
 		"POST /v1/episodes", "GET /v1/episodes", "GET /v1/episodes/i", "DELETE /v1/episodes/i",
-		"POST /v1/episodes/i/calls", "POST /v1/episodes/i/messages", "POST /v1/episodes/i/fork", "GET /healthz", "GET /readyz", "POST /v1/audit",
+		"POST /v1/episodes/i/calls", "POST /v1/episodes/i/messages", "POST /v1/episodes/i/fork", "GET /healthz", "GET /readyz", "POST /v1/audit", "POST /v1/export/trl",
 		"POST /v1/parse", "POST /v1/score", "POST /v1/score/stream", "POST /get_reward",
 	} {
 		method, path, _ := strings.Cut(route, " ")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"toolgym/api/dialect/trl"
 	"toolgym/grpo"
 	"toolgym/grpo/match"
 	"toolgym/grpo/objective"
@@ -24,6 +25,7 @@ func registerForms(registry huma.Registry) {
 		{reflect.TypeFor[match.Expected](), reflect.TypeFor[expectedForm]()},
 		{reflect.TypeFor[parse.Failure](), reflect.TypeFor[blameForm]()},
 		{reflect.TypeFor[grpo.Criteria](), reflect.TypeFor[map[string]criterionForm]()},
+		{reflect.TypeFor[trl.LoRA](), reflect.TypeFor[adaptersForm]()},
 	} {
 		registry.RegisterTypeAlias(form[0], form[1])
 	}
@@ -72,6 +74,17 @@ func (blameForm) Schema(huma.Registry) *huma.Schema {
 		Description: "Why there is no reward: something other than the model failed.",
 		Properties:  map[string]*huma.Schema{"kind": text(grpo.FailureServing, grpo.FailureHarness, grpo.FailureInfrastructure), "reason": text()},
 	}
+}
+
+// adaptersForm is the configuration of adapters, null where there are none.
+type adaptersForm struct{}
+
+// Schema admits the object or null.
+func (adaptersForm) Schema(r huma.Registry) *huma.Schema {
+	type object trl.LoRA // without its alias
+	schema := huma.SchemaFromType(r, reflect.TypeFor[object]())
+	schema.Nullable = true
+	return schema
 }
 
 type lossForm struct {

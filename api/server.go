@@ -128,6 +128,7 @@ func (s *Server) routes() {
 	s.parseRoutes()
 	s.scoreRoutes()
 	s.auditRoutes()
+	s.trainerRoutes()
 	s.skillRoutes()
 	s.mcpRoutes()
 	s.metricRoutes()

@@ -48,7 +48,8 @@ func (c *Client) get(ctx context.Context, to string, q url.Values, answer any) e
 	return c.send(ctx, request{method: http.MethodGet, to: to, repeat: true}, answer)
 }
 
-// send sends a request, again where it may, and decodes the answer.
+// send sends a request, again where it may, and decodes the answer; a *[]byte
+// takes it as it is.
 func (c *Client) send(ctx context.Context, r request, answer any) error {
 	var text []byte
 	if r.body != nil {
@@ -112,7 +113,11 @@ func (c *Client) once(ctx context.Context, r request, text []byte, answer any) e
 	if response.StatusCode >= 300 {
 		return refusal(response, received)
 	}
-	if answer == nil {
+	switch answer := answer.(type) {
+	case nil:
+		return nil
+	case *[]byte:
+		*answer = received
 		return nil
 	}
 	if err := json.Unmarshal(received, answer); err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"toolgym/api/dialect"
+	"toolgym/api/dialect/trl"
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
 	"toolgym/grpo/objective"
@@ -85,4 +86,13 @@ func (c *Client) Audit(ctx context.Context, rubric *grpo.Rubric) (audit.Report, 
 	var report audit.Report
 	err := c.send(ctx, request{method: http.MethodPost, to: c.at("v1", "audit"), body: Audit{rubric}, repeat: true}, &report)
 	return report, err
+}
+
+// ExportTRL returns a Python program that trains a model with TRL's GRPOTrainer
+// under the settings' reward. Settings that make no sense are invalid, an
+// environment that the server does not have not_found.
+func (c *Client) ExportTRL(ctx context.Context, settings trl.Settings) ([]byte, error) {
+	var script []byte
+	err := c.send(ctx, request{method: http.MethodPost, to: c.at("v1", "export", "trl"), body: settings, repeat: true}, &script)
+	return script, err
 }

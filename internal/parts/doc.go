@@ -1,5 +1,5 @@
 // Package parts decides what becomes of a test that needs a program from
-// outside: a real Ollama, a browser, a Python with PyTorch.
+// outside: a real Ollama, a browser, a Python with PyTorch, or without anything.
 //
 // A test asks with [Need] and gets the program's path:
 //

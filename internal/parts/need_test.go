@@ -67,6 +67,7 @@ func TestNeed(t *testing.T) {
 		{"missing", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": missing}, "skipped", "go install github.com/ollama/ollama@v0.6.5"},
 		{"missing but required", parts.Chromium, map[string]string{"TOOLGYM_PART_CHROMIUM": missing, parts.RequireVariable: "1"}, "failed", "apt-get install chromium"},
 		{"a Python without torch", parts.Torch, map[string]string{"TOOLGYM_PART_PYTHON": broken}, "skipped", "python3-torch not found"},
+		{"a Python that is too old", parts.Python, map[string]string{"TOOLGYM_PART_PYTHON": broken}, "skipped", "apt-get install python3"},
 		{"a Python with torch", parts.Torch, map[string]string{"TOOLGYM_PART_PYTHON": works}, "found", ""},
 		{"hidden", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": works, parts.HideVariable: "1"}, "skipped", "hidden by"},
 		{"hidden and required", parts.Ollama, map[string]string{"TOOLGYM_PART_OLLAMA": works, parts.HideVariable: "1", parts.RequireVariable: "1"}, "failed", "contradict"},

@@ -17,6 +17,7 @@ const (
 	Chromium               // a browser that runs without a screen
 	Torch                  // a Python 3 that can import torch
 	Jsonschema             // a Python 3 that can import jsonschema
+	Python                 // a Python 3.10 or later, with nothing but its standard library
 )
 
 // origin says how a part is found and how a person gets it.
@@ -59,6 +60,14 @@ func (p Part) origin() origin {
 			names:    []string{"/usr/bin/python3", "python3"},
 			install:  "apt-get install python3-jsonschema",
 			probe:    []string{"-c", "import jsonschema"},
+		}
+	case Python:
+		return origin{
+			name:     "python3",
+			variable: "TOOLGYM_PART_PYTHON",
+			names:    []string{"/usr/bin/python3", "python3"},
+			install:  "apt-get install python3",
+			probe:    []string{"-c", "import sys; sys.exit(sys.version_info < (3, 10))"},
 		}
 	}
 	panic(fmt.Sprintf("parts: there is no part %d", int(p)))

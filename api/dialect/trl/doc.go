@@ -1,0 +1,36 @@
+// Package trl writes the configured reward as a training script for Hugging
+// Face TRL's GRPOTrainer.
+//
+//	settings := trl.Default()
+//	settings.Server, settings.Env, settings.Level = "http://127.0.0.1:8080", "arithmetic", "2"
+//	settings.Rubric, settings.Loss.Beta, settings.Generations = rubric, 0.05, 8
+//	script, err := settings.Script()
+//
+// # What the script does
+//
+// It takes tasks and tools from a toolgym server, shows the tools to the model
+// by the model's own chat template (and stops when the template drops them),
+// and trains by GRPO. Its reward function sends the completions of a step in one
+// call of POST /v1/score, with the rubric of the settings; the criteria are
+// logged beside TRL's own figures. It needs Python 3.10, trl, transformers,
+// datasets, and peft where there is LoRA; the server is asked by the standard
+// library. A server with tokens is sent the one in TOOLGYM_TOKEN, which is never
+// written into the script.
+//
+// # Versions of TRL
+//
+// The arguments of GRPOConfig differ from release to release. The script sets
+// those that the installed one has and prints the names of the others. It was
+// tried with the arguments of 0.14.0 and of 1.10.0, which are in testdata.
+//
+// A completion that can not be held against the model has a null reward. To TRL
+// that is None: no part of its group's mean. Releases that can not do that are
+// told the mean of the rest of the group, which gives the completion the
+// advantage 0; see the script's own words.
+//
+// # Values in the script
+//
+// Everything that settings bring along, names of models included, is written as
+// a Python literal and stands nowhere else: not in a comment, not in a text. What
+// a setting says can not become code.
+package trl
