@@ -47,6 +47,7 @@ type commandLine struct {
 	Report  reportCommand  `cmd:"" help:"Report what an evaluation found."`
 	Compare compareCommand `cmd:"" help:"Say whether the difference between two evaluations is real."`
 	Show    showCommand    `cmd:"" help:"Show what was said in the trials of a task."`
+	Export  exportCommand  `cmd:"" help:"Write what a trainer needs."`
 	Models  modelsCommand  `cmd:"" help:"List the models of an Ollama server."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

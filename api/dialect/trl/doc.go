@@ -20,13 +20,19 @@
 // # Versions of TRL
 //
 // The arguments of GRPOConfig differ from release to release. The script sets
-// those that the installed one has and prints the names of the others. It was
-// tried with the arguments of 0.14.0 and of 1.10.0, which are in testdata.
+// those that the installed one has, and prints the others. Tests of package api
+// run it against the arguments of 0.14.0, of 1.1.0 and of 1.13.0 (between the last
+// two stands 1.10, whose list could not be had), with the tools of a live server.
 //
 // A completion that can not be held against the model has a null reward. To TRL
-// that is None: no part of its group's mean. Releases that can not do that are
-// told the mean of the rest of the group, which gives the completion the
-// advantage 0; see the script's own words.
+// from 1.10 on that is None: no part of its group (huggingface/trl#5902). Earlier
+// releases stop at None or take it for 0; they are told the mean of the rest of
+// the group, which gives the completion the advantage 0.
+//
+// What the model wrote is read from its tokens where TRL passes them on: the text
+// lacks the special tokens, with which calls begin in some families. Each
+// completion is one turn, with all its calls; an episode of several turns is sent
+// as messages where a trainer plays one.
 //
 // # Values in the script
 //
