@@ -114,6 +114,26 @@ func TestEveryViolationIsNamed(t *testing.T) {
 	}
 }
 
+// The same arguments break their schema in the same words each time, although
+// the validator goes through them as a map.
+func TestViolationsComeInOneOrder(t *testing.T) {
+	tool, err := tools.Declare("f", "", json.RawMessage(`{"type":"object","properties":{"p":{}},"additionalProperties":false,
+		"dependentRequired":{"a":["x"],"b":["y"],"c":["z"]},"patternProperties":{"^p":{"type":"string"},"p$":{"type":"boolean"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := json.RawMessage(`{"d":1,"c":1,"b":1,"a":1,"p":1}`)
+	first := tool.Validate(arguments)
+	if len(first) != 6 || first[0].Message != "additional properties 'a', 'b', 'c', 'd' not allowed" || first[1].Keyword != "dependentRequired" {
+		t.Fatalf("%q", first)
+	}
+	for range 50 {
+		if diff := cmp.Diff(first, tool.Validate(arguments)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
 func TestDeepArgumentsAreRefusedNotFollowed(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000)
 	if got := orderTool().Validate(json.RawMessage(deep)); len(got) == 0 {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -24,7 +26,8 @@ type Violation struct {
 // 1e999999999 costs nothing to refuse.
 const largestNumber = 1000
 
-// violations checks a decoded value; the order is by pointer, then keyword.
+// violations checks a decoded value; the order is by pointer, keyword and
+// message, since the validator's own is that of a map.
 func (s *schema) violations(value any) []Violation {
 	if s.flat != nil && s.flat.accepts(value) {
 		return nil
@@ -43,9 +46,8 @@ func (s *schema) violations(value any) []Violation {
 	}
 	var out []Violation
 	leaves(broken, message.NewPrinter(language.English), &out)
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		return a.Pointer < b.Pointer || a.Pointer == b.Pointer && a.Keyword < b.Keyword
+	slices.SortFunc(out, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Message, b.Message))
 	})
 	return out
 }
@@ -54,8 +56,11 @@ func (s *schema) violations(value any) []Violation {
 func leaves(e *jsonschema.ValidationError, p *message.Printer, out *[]Violation) {
 	if len(e.Causes) == 0 {
 		keyword := "schema"
+		if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+			slices.Sort(extra.Properties) // they come in a map's order
+		}
 		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-			keyword = path[len(path)-1]
+			keyword = path[0] // a property that depends on another comes second
 		}
 		*out = append(*out, Violation{pointer(e.InstanceLocation), keyword, e.ErrorKind.LocalizedString(p)})
 		return
