@@ -24,9 +24,9 @@ type chunk struct {
 	text   []byte // the lines, one after another
 	lines  []rawLine
 	scored []scoredLine
-	room   Criteria // of all scores
-	calls  []Call   // one of each score; most make one
-	page   []byte   // what the scores write, one after another
+	values []float64 // of the criteria of all scores
+	calls  []Call    // one of each score; most make one
+	page   []byte    // what the scores write, one after another
 	done   chan struct{}
 }
 
@@ -61,17 +61,19 @@ func kept(b []byte) []byte {
 	return b[:0]
 }
 
-// grow makes room for the scores of the chunk's lines, of so many criteria each.
-func (c *chunk) grow(criteria int) {
-	if n := len(c.lines); cap(c.scored) < n || len(c.room) < n*criteria {
-		c.scored, c.room, c.calls = make([]scoredLine, chunkLines), make(Criteria, chunkLines*criteria), make([]Call, chunkLines)
+// grow makes room for the scores of the chunk's lines.
+func (c *chunk) grow(h *heading) {
+	criteria := len(h.names)
+	if n := len(c.lines); cap(c.scored) < n || len(c.values) < n*criteria {
+		c.scored, c.values, c.calls = make([]scoredLine, chunkLines), make([]float64, chunkLines*criteria), make([]Call, chunkLines)
 	}
 	c.scored = c.scored[:len(c.lines)]
 	clear(c.scored)
+	clear(c.values)
 	clear(c.calls)
 	for i := range c.scored {
 		s := &c.scored[i].score
-		s.Criteria, s.Calls = c.room[i*criteria:i*criteria:(i+1)*criteria], c.calls[i:i:i+1]
+		s.Criteria, s.Calls = h.blank(c.values[i*criteria:(i+1)*criteria:(i+1)*criteria]), c.calls[i:i:i+1]
 	}
 }
 

@@ -26,7 +26,8 @@ const (
 	CriterionHiddenViolations = "hidden_violations" // violations of keywords that serving layers hide from the model
 )
 
-// measure indexes the criteria above in the order of reports.
+// measure indexes the criteria above in the order of reports, and their values
+// in Criteria.
 type measure int
 
 const (
@@ -64,19 +65,3 @@ func criteria() []string {
 
 // known reports whether name is one of the criteria that need no formula.
 func known(name string) bool { return slices.Contains(criteria(), name) }
-
-// values are the measures of one completion.
-type values struct {
-	value  [measures]float64
-	turns  int
-	tokens int // −1 when nobody counted them
-}
-
-func (v *values) set(m measure, value float64) { v.value[m] = value }
-
-// flag sets a measure that is 1 or 0.
-func (v *values) flag(m measure, holds bool) {
-	if holds {
-		v.value[m] = 1
-	}
-}

@@ -87,8 +87,8 @@ func newFormula(text string) (*formula, error) {
 }
 
 // value works the formula out. A condition that holds is 1.
-func (f *formula) value(v *variables, of *values) (float64, error) {
-	if f.tokens && of.tokens < 0 {
+func (f *formula) value(v *variables) (float64, error) {
+	if f.tokens && v.Tokens < 0 {
 		return 0, errors.New(unknownTokens)
 	}
 	out, err := vm.Run(f.program, v)

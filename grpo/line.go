@@ -140,6 +140,6 @@ func readJSON(value []byte, to any) error {
 func (s *Score) unread(number int, err error) {
 	*s = Score{
 		Failure: &Failure{Kind: FailureHarness, Reason: fmt.Sprintf("line %d: %s", number, reason(err))},
-		Calls:   []Call{}, Defects: []parse.Defect{}, Tier: parse.None, values: values{tokens: -1}, Criteria: s.Criteria,
+		Calls:   []Call{}, Defects: []parse.Defect{}, Tier: parse.None, tokens: -1, Criteria: s.Criteria,
 	}
 }

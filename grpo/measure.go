@@ -10,26 +10,26 @@ import (
 
 // measure takes the measures that reports show, completion and length aside.
 func (s *Score) measure(t *task, turns []turn, c *Completion) {
-	v := &s.values
+	v := &s.Criteria
 	format := true
 	for i := range turns {
 		format = format && turns[i].reading.FormatOK
 		repeated, empty := measureTags(turns[i].text)
-		v.value[mRepeatedTags] += float64(repeated)
-		v.value[mEmptyTags] += float64(empty)
-		v.value[mRepetition] = max(v.value[mRepetition], repetition(turns[i].text))
+		v.values[mRepeatedTags] += float64(repeated)
+		v.values[mEmptyTags] += float64(empty)
+		v.values[mRepetition] = max(v.values[mRepetition], repetition(turns[i].text))
 		v.flag(mFabricatedResult, turns[i].reading.Has(parse.DefectFabricated))
 		v.flag(mCopiedSchema, t.copied(turns[i].text))
 	}
 	v.flag(mFormat, format)
 	s.measureCalls(t)
-	v.flag(mUngroundedAnswer, t.needsCall() && v.value[mCallsExecuted] == 0 && answers(&turns[len(turns)-1]))
+	v.flag(mUngroundedAnswer, t.needsCall() && v.values[mCallsExecuted] == 0 && answers(&turns[len(turns)-1]))
 	v.flag(mOverlong, c.FinishReason == "length")
 }
 
 // measureCalls counts the calls, and takes the share of the valid ones.
 func (s *Score) measureCalls(t *task) {
-	v := &s.values
+	v := &s.Criteria
 	parsed, valid, executed, hidden := 0, 0, 0, 0
 	for i := range s.Calls {
 		c := &s.Calls[i]

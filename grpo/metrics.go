@@ -132,17 +132,17 @@ func (t *tally) addScore(s *Score) {
 	}
 	t.completions++
 	t.reward.add(*s.Reward)
-	for k := range s.Criteria {
-		if s.Criteria[k].Error == "" {
-			t.criteria[k].add(s.Criteria[k].Value)
+	for k, value := range s.Criteria.values {
+		if s.Criteria.errorAt(k) == "" {
+			t.criteria[k].add(value)
 		}
 	}
-	if s.values.tokens >= 0 {
-		t.lengths.add(float64(s.values.tokens))
+	if s.tokens >= 0 {
+		t.lengths.add(float64(s.tokens))
 	} else {
 		t.uncounted++
 	}
-	t.cut += int(s.values.value[mOverlong])
+	t.cut += int(s.Criteria.values[mOverlong])
 	t.unrecognised += int(flag(slices.Contains(s.Defects, parse.DefectNotRecognised)))
 	for i := range s.Calls {
 		if c := &s.Calls[i]; c.Counts() {

@@ -24,9 +24,9 @@ func (s *Score) head(b []byte) []byte {
 	return append(b, failure...)
 }
 
-func (s *Score) tail(b []byte, by *tariff) []byte {
+func (s *Score) tail(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `,"success":`...), s.Success)
-	b = by.appendTo(append(b, `,"criteria":`...), s.Criteria)
+	b = s.Criteria.appendTo(append(b, `,"criteria":`...))
 	b = append(b, `,"defects":[`...)
 	for i, d := range s.Defects {
 		if i > 0 {

@@ -5,30 +5,33 @@ import (
 	"strings"
 )
 
-// pay works out the criteria of a rubric and the reward, their sum. A criterion
-// that can not be worked out, and is paid for, leaves the completion without a
-// reward.
+// pay works out what is left of the criteria, and the reward, the sum of what
+// they are paid. A criterion that can not be worked out, and is paid for, leaves
+// the completion without a reward.
 func (s *Score) pay(by *tariff, turns []turn) {
-	s.Criteria = append(s.Criteria[:0], by.blank...)
 	if s.Failure != nil {
 		s.unpaid()
 		return
 	}
 	var vars *variables
 	total := 0.0
-	for i := range by.clauses {
-		c, score := &by.clauses[i], &s.Criteria[i]
+	for _, i := range by.due {
+		c := &by.clauses[i]
 		if c.formula != nil && vars == nil {
 			vars = s.variables(turns)
 		}
-		score.Value, score.Error = c.value(measure(i), &s.values, vars)
-		if score.Error == "" {
-			score.pay()
+		value, unknown := c.value(measure(i), s, vars)
+		if unknown == "" && math.IsInf(value*c.Weight, 0) {
+			unknown = "the weight is too large: the reward is not finite"
 		}
-		if score.Error == "" {
-			total += score.Reward
-		} else if c.Weight != 0 {
-			s.Failure = &Failure{Kind: FailureHarness, Reason: "criterion " + c.name + ": " + score.Error}
+		if unknown == "" {
+			s.Criteria.values[i] = value
+			total += value * c.Weight
+			continue
+		}
+		s.Criteria.fail(i, unknown)
+		if c.Weight != 0 {
+			s.Failure = &Failure{Kind: FailureHarness, Reason: "criterion " + c.name + ": " + unknown}
 		}
 	}
 	if s.Failure == nil && (math.IsInf(total, 0) || math.IsNaN(total)) {
@@ -42,54 +45,45 @@ func (s *Score) pay(by *tariff, turns []turn) {
 
 // unpaid marks the criteria of a completion that is not scored.
 func (s *Score) unpaid() {
-	for i := range s.Criteria {
-		s.Criteria[i].Error = "not scored: " + s.Failure.Kind + " failure"
-	}
-}
-
-// pay fills in the criterion's share of the reward.
-func (c *CriterionScore) pay() {
-	c.Reward = c.Value * c.Weight
-	if math.IsInf(c.Reward, 0) {
-		c.Value, c.Reward = 0, 0
-		c.Error = "the weight is too large: the reward is not finite"
+	for i := range s.Criteria.values {
+		s.Criteria.fail(i, "not scored: "+s.Failure.Kind+" failure")
 	}
 }
 
 // value works a criterion out, or says why it can not be. i is its place, which
 // is the measure's for the known ones.
-func (c *clause) value(i measure, v *values, vars *variables) (value float64, unknown string) {
+func (c *clause) value(i measure, s *Score, vars *variables) (value float64, unknown string) {
 	switch {
 	case c.formula != nil:
-		value, err := c.formula.value(vars, v)
+		value, err := c.formula.value(vars)
 		if err != nil {
 			return 0, err.Error()
 		}
 		return value, ""
 	case i == mLength:
-		return c.length(v)
+		return c.length(s)
 	}
-	return v.value[i], ""
+	return s.Criteria.values[i], ""
 }
 
 // length is the value of length in the criterion's unit.
-func (c *clause) length(v *values) (value float64, unknown string) {
+func (c *clause) length(s *Score) (value float64, unknown string) {
 	switch {
 	case c.Unit == UnitOff:
 		return 0, ""
 	case c.Unit != UnitToken:
-		return float64(v.turns), ""
-	case v.tokens < 0:
+		return float64(s.turns), ""
+	case s.tokens < 0:
 		return 0, unknownTokens
 	}
-	return c.ramp(v.tokens), ""
+	return c.ramp(s.tokens), ""
 }
 
 const unknownTokens = "nobody counted the tokens: give tokens, logprobs or a mask"
 
 // variables fills in what formulas speak of.
 func (s *Score) variables(turns []turn) *variables {
-	x := &s.values.value
+	x := s.Criteria.values
 	texts := make([]string, len(turns))
 	for i := range turns {
 		texts[i] = turns[i].text
@@ -100,7 +94,7 @@ func (s *Score) variables(turns []turn) *variables {
 		CallsNeeded: x[mCallsNeeded], FabricatedResult: x[mFabricatedResult], UngroundedAnswer: x[mUngroundedAnswer],
 		CopiedSchema: x[mCopiedSchema], RepeatedTags: x[mRepeatedTags], EmptyTags: x[mEmptyTags], Repetition: x[mRepetition],
 		Overlong: x[mOverlong], HiddenViolations: x[mHiddenViolations],
-		Turns: float64(s.values.turns), Tokens: float64(s.values.tokens), Matched: float64(s.matched()),
+		Turns: float64(s.turns), Tokens: float64(s.tokens), Matched: float64(s.matched()),
 		Text: strings.Join(texts, "\n"), Answer: strings.TrimSpace(finalText(turns)), Called: s.called,
 	}
 }

@@ -69,20 +69,8 @@ type clause struct {
 // concurrent use.
 type tariff struct {
 	clauses []clause
-	blank   Criteria // with names and weights, and nothing worked out
-	labels  []label
-}
-
-// A label is what the JSON of a criterion says whatever its value is.
-type label struct{ before, between []byte }
-
-// appendTo writes the JSON of criteria under this tariff, as their MarshalJSON
-// does.
-func (t *tariff) appendTo(b []byte, criteria Criteria) []byte {
-	for i := range criteria {
-		b = criteria[i].appendTo(append(b, t.labels[i].before...), t.labels[i].between)
-	}
-	return append(b, '}')
+	due     []int // the clauses that are more than a measure to report: paid for, or still to be worked out
+	heading *heading
 }
 
 // compile checks the rubric and makes it ready.
@@ -105,11 +93,14 @@ func (r Rubric) compile() (*tariff, error) {
 		}
 	}
 	t := &tariff{clauses: clauses}
+	scores := make([]CriterionScore, len(clauses))
 	for i, c := range clauses {
-		score := CriterionScore{Name: c.name, Weight: c.Weight}
-		t.blank = append(t.blank, score)
-		t.labels = append(t.labels, score.label(i == 0))
+		scores[i] = CriterionScore{Name: c.name, Weight: c.Weight}
+		if c.Weight != 0 || c.formula != nil || c.name == CriterionLength {
+			t.due = append(t.due, i)
+		}
 	}
+	t.heading = newHeading(scores)
 	return t, nil
 }
 

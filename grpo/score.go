@@ -53,7 +53,8 @@ type Score struct {
 	Cause error `json:"-"`
 
 	total  float64 // what Reward points at
-	values values
+	turns  int
+	tokens int // −1 when nobody counted them
 }
 
 // Defects that only show when the calls are carried out.

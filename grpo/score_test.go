@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func show(x *float64) any {
 
 func values(c grpo.Criteria) map[string]float64 {
 	out := map[string]float64{}
-	for _, score := range c {
+	for score := range c.All() {
 		if score.Error == "" {
 			out[score.Name] = score.Value
 		}
@@ -141,11 +142,11 @@ func TestThreeTurnsWithFullMarks(t *testing.T) {
 	if first.Reward == nil || math.Abs(*first.Reward-5.35) > 1e-9 {
 		t.Errorf("reward %v, want 5.35", first.Reward)
 	}
-	want := grpo.Criteria{
+	want := []grpo.CriterionScore{
 		{Name: "format", Value: 1, Weight: 1, Reward: 1}, {Name: "schema", Value: 1, Weight: 1.5, Reward: 1.5},
 		{Name: "completion", Value: 1, Weight: 3, Reward: 3}, {Name: "length", Value: 3, Weight: -0.05, Reward: -0.15},
 	}
-	if diff := cmp.Diff(want, first.Criteria[:4], tolerance()); diff != "" {
+	if diff := cmp.Diff(want, slices.Collect(first.Criteria.All())[:4], tolerance()); diff != "" {
 		t.Error(diff)
 	}
 	if length := got.Metrics[grpo.MetricMeanLength]; length == nil || *length != 35 {

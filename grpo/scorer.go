@@ -124,9 +124,9 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 func (p *plan) room(g *Group) GroupScore {
 	n, k := len(g.Completions), len(p.tariff.clauses)
 	scored := GroupScore{ID: g.ID, Completions: make([]Score, n)}
-	criteria, calls := make(Criteria, n*k), make([]Call, n)
+	values, calls := make([]float64, n*k), make([]Call, n)
 	for j := range n {
-		scored.Completions[j].Criteria = criteria[j*k : (j+1)*k : (j+1)*k]
+		scored.Completions[j].Criteria = p.tariff.heading.blank(values[j*k : (j+1)*k : (j+1)*k])
 		scored.Completions[j].Calls = calls[j : j : j+1] // most make one
 	}
 	return scored
@@ -185,7 +185,7 @@ func (p *plan) byCriterion(groups []GroupScore) [][]objective.Rewards {
 		for i := range groups {
 			values[i] = groups[i].rewards() // for who is valid
 			for j := range groups[i].Completions {
-				values[i].Values[j] = groups[i].Completions[j].Criteria[k].Value
+				values[i].Values[j] = groups[i].Completions[j].Criteria.values[k]
 			}
 		}
 		all = append(all, values)

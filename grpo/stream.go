@@ -119,7 +119,7 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 // memory, which is used again when the chunk is.
 func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 	defer func() { c.done <- struct{}{} }()
-	c.grow(len(p.tariff.blank))
+	c.grow(p.tariff.heading)
 	var declared []byte // the tools of the last line that could be read
 	for i, raw := range c.lines {
 		scored := &c.scored[i]
@@ -129,7 +129,7 @@ func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 		start := len(c.page)
 		c.page = scored.score.head(c.page)
 		scored.head = len(c.page) - start
-		c.page = scored.score.tail(c.page, p.tariff)
+		c.page = scored.score.tail(c.page)
 		scored.tail = len(c.page) - start - scored.head
 	}
 }

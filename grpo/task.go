@@ -58,11 +58,11 @@ func (t *task) needed() int {
 	return max(1, t.task.Optimal)
 }
 
-// judge scores one completion by a rubric into s, whose Criteria and Calls
-// may hold room for them. The error is the caller's (input that is no completion) or the
+// judge scores one completion by a rubric into s, whose Criteria are the
+// rubric's and blank, and whose Calls may hold room for them. The error is the caller's (input that is no completion) or the
 // context's; whatever else fails is the score's Failure.
 func (t *task) judge(ctx context.Context, c *Completion, by *tariff, s *Score) error {
-	s.Failure, s.Tier, s.values.tokens = c.Failure, parse.Answer, -1
+	s.Failure, s.Tier, s.tokens = c.Failure, parse.Answer, -1
 	s.Defects = []parse.Defect{}
 	if s.Calls == nil {
 		s.Calls = []Call{}
@@ -86,7 +86,7 @@ func (t *task) grade(ctx context.Context, s *Score, c *Completion, turns []turn)
 	if err != nil {
 		return nil, err
 	}
-	s.values.turns, s.values.tokens = len(turns), tokensOf(c, tokens)
+	s.turns, s.tokens = len(turns), tokensOf(c, tokens)
 	s.collect(turns)
 	for _, turn := range turns {
 		if turn.reading.Failure != nil && s.Failure == nil {
@@ -166,7 +166,7 @@ func (s *Score) complete(t *task, turns []turn, credit float64) {
 		credit = 0
 	}
 	s.Success = credit == 1
-	s.values.set(mCompletion, credit)
+	s.Criteria.set(mCompletion, credit)
 }
 
 // valid reports whether the attempt is a call that its schema admits.

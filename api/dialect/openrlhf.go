@@ -102,7 +102,7 @@ func (a Asked) Rewards(response grpo.Response) (Rewards, error) {
 				Message: fmt.Sprintf("there is no reward: %s failure: %s", score.Failure.Kind, score.Failure.Reason)}
 		}
 		out.Rewards[i] = *score.Reward
-		for _, criterion := range score.Criteria {
+		for criterion := range score.Criteria.All() {
 			if criterion.Name == grpo.CriterionCompletion {
 				out.Scores[i] = criterion.Value
 			}

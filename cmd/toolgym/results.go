@@ -96,7 +96,7 @@ func (c showCommand) print(world *console, run eval.Run, r eval.Record) error {
 		}
 		b.WriteString("\n")
 	}
-	for _, criterion := range r.Criteria {
+	for criterion := range r.Criteria.All() {
 		if criterion.Weight != 0 && criterion.Error == "" {
 			_, _ = fmt.Fprintf(&b, "  %s %g × %g\n", criterion.Name, criterion.Value, criterion.Weight)
 		}

@@ -166,7 +166,7 @@ func (s *Summary) means(trials []Trial) {
 			reward += *t.Reward
 			have["reward"]++
 		}
-		for _, c := range t.Criteria {
+		for c := range t.Criteria.All() {
 			if c.Error == "" {
 				sums[c.Name] += c.Value
 				have["criteria/"+c.Name]++

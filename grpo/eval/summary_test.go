@@ -40,7 +40,7 @@ func run(name string, lines ...string) []eval.Trial {
 			if t.Success {
 				reward, completion = 5.45, 1
 			}
-			t.Reward, t.Criteria = &reward, grpo.Criteria{{Name: grpo.CriterionCompletion, Value: completion}, {Name: "own", Error: "no value"}}
+			t.Reward, t.Criteria = &reward, grpo.CriteriaOf(grpo.CriterionScore{Name: grpo.CriterionCompletion, Value: completion}, grpo.CriterionScore{Name: "own", Error: "no value"})
 			trials = append(trials, t)
 		}
 	}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolgym/tools"
@@ -47,11 +48,11 @@ func Families() []Family {
 
 // Validate reports a name that is no family's. The empty name stands for Auto.
 func (f Family) Validate() error {
+	if f == "" || slices.Contains(Families(), f) {
+		return nil
+	}
 	var names []string
 	for _, known := range Families() {
-		if f == known || f == "" {
-			return nil
-		}
 		names = append(names, string(known))
 	}
 	return &tools.Error{Code: tools.Invalid, Where: "/family", Message: fmt.Sprintf("unknown family %.60q", f), Want: strings.Join(names, ", ")}

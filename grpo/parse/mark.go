@@ -207,8 +207,12 @@ func wordMark(word string) mark {
 		m.token, m.closer = gemmaFunctionCall, "<end_function_call>"
 	case "tool_calls", "tools", "tool", "function", "functions", "function_call", "call", "tool_use", "tool_code", "invoke", "action", "json":
 		m.token, m.closer = alias, "</"+word+">"
-	case "think", "thinking", "thought":
-		return mark{kind: reasoningOpen, closer: "</" + word + ">"}
+	case "think":
+		return mark{kind: reasoningOpen, closer: "</think>"}
+	case "thinking":
+		return mark{kind: reasoningOpen, closer: "</thinking>"}
+	case "thought":
+		return mark{kind: reasoningOpen, closer: "</thought>"}
 	case "tool_response", "tool_result", "tool_responses", "tool_results", "tool_output", "tool_outputs", "function_response",
 		"function_responses", "function_result", "function_results", "start_function_response":
 		return mark{kind: toolResult}

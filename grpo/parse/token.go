@@ -235,18 +235,32 @@ func dsmlTag(text string) (name string, size int, exact bool) {
 // and the blanks behind the text. Trainers decode with special tokens kept.
 func trimTurnEnd(text string) string {
 	for {
-		text = strings.TrimRight(text, " \n\r\t")
-		rest := text
-		for _, token := range [...]string{
-			"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "</s>", "<|endoftext|>", "<|eot|>", "<|eom|>", "<|end_of_text|>",
-			"<end_of_turn>", "<turn|>", "<eos>", "<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|return|>",
-			"<|user|>", "<|observation|>", "<|tool_response>", "<start_function_response>",
-		} {
-			rest = strings.TrimSuffix(rest, token)
+		end := len(text)
+		for end > 0 && isBlank(text[end-1]) {
+			end--
 		}
-		if rest == text {
+		text = text[:end]
+		tail := text[max(0, end-longestTurnEnd):]
+		tag := tail[strings.LastIndexByte(tail, '<')+1:]
+		if len(tag) == len(tail) || !endsTurn(tag) {
 			return text
 		}
-		text = rest
+		text = text[:end-len(tag)-1]
 	}
+}
+
+// longestTurnEnd is the length in bytes of the longest token that ends a turn,
+// DeepSeek's.
+const longestTurnEnd = len("<｜end▁of▁sentence｜>")
+
+// endsTurn reports whether a token, given without its angle bracket, ends a
+// turn.
+func endsTurn(token string) bool {
+	switch token {
+	case "|im_end|>", "|eot_id|>", "|eom_id|>", "/s>", "|endoftext|>", "|eot|>", "|eom|>", "|end_of_text|>",
+		"end_of_turn>", "turn|>", "eos>", "｜end▁of▁sentence｜>", "|END_OF_TURN_TOKEN|>", "|end|>", "|return|>",
+		"|user|>", "|observation|>", "|tool_response>", "start_function_response>":
+		return true
+	}
+	return false
 }

@@ -56,7 +56,7 @@ func trial(route, level string, task, k int, letter rune) eval.Record {
 		r.Calls = []grpo.Call{{Attempt: parse.Attempt{Tier: parse.Strict, Name: "add"}, Verdict: grpo.VerdictExecuted}}
 	}
 	r.Reward = &reward
-	r.Criteria = grpo.Criteria{{Name: grpo.CriterionFormat, Value: 1, Weight: 1, Reward: 1}, {Name: grpo.CriterionCompletion, Value: completion, Weight: 3, Reward: 3 * completion}}
+	r.Criteria = grpo.CriteriaOf(grpo.CriterionScore{Name: grpo.CriterionFormat, Value: 1, Weight: 1}, grpo.CriterionScore{Name: grpo.CriterionCompletion, Value: completion, Weight: 3})
 	return r
 }
 

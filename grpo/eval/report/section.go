@@ -89,9 +89,9 @@ func (r Report) criteria() section {
 func criteriaOf(records []eval.Record) []string {
 	var names []string
 	for _, r := range records {
-		if len(r.Criteria) > len(names) {
+		if r.Criteria.Len() > len(names) {
 			names = names[:0]
-			for _, c := range r.Criteria {
+			for c := range r.Criteria.All() {
 				names = append(names, c.Name)
 			}
 		}
