@@ -15,8 +15,8 @@ func (s *Score) collect(turns []turn) {
 	s.Calls = slices.Grow(s.Calls[:0], n)
 	for i := range turns {
 		r := &turns[i].reading
-		for _, attempt := range r.Attempts {
-			s.Calls = append(s.Calls, Call{Attempt: attempt, Turn: i, Verdict: VerdictLost})
+		for j := range r.Attempts {
+			s.Calls = append(s.Calls, Call{Attempt: r.Attempts[j], Turn: i, Verdict: VerdictLost})
 		}
 		for _, d := range r.Defects {
 			s.note(d)

@@ -4,17 +4,16 @@ import "toolgym/grpo/match"
 
 // compare sets the calls against the expected ones, and the last message
 // against the expected answer.
-func (t *task) compare(s *Score, turns []turn) float64 {
-	var few [8]match.Made // most completions make few calls
-	made := few[:0]
+func (g *grader) compare(plan *match.Plan, s *Score) float64 {
+	g.made = g.made[:0]
 	for i := range s.Calls {
 		if c := &s.Calls[i]; c.Counts() {
-			made = append(made, match.Made{Name: c.Name, Arguments: c.Value, Valid: c.valid()})
+			g.made = append(g.made, match.Made{Name: c.Name, Arguments: c.Value, Valid: c.valid()})
 		}
 	}
-	report := t.plan.Calls(made)
-	s.settle(report, t.plan)
-	if !t.plan.Answer(finalText(turns)) {
+	report := plan.Calls(g.made)
+	s.settle(report, plan)
+	if !plan.Answer(finalText(g.turns)) {
 		return 0
 	}
 	return report.Credit

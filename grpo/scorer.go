@@ -95,12 +95,14 @@ func (s *Scorer) plan(r Request) (*plan, error) {
 // scores judges and pays the completions of all groups, on all cores.
 func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) error {
 	tasks := make([]*task, len(groups))
-	err := inParallel(ctx, len(groups), func(i int) (err error) {
-		if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
-			return at(fmt.Sprintf("/groups/%d", i), err)
+	err := inParallel(ctx, len(groups), func() work {
+		return func(i int) (err error) {
+			if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
+				return at(fmt.Sprintf("/groups/%d", i), err)
+			}
+			scored[i] = p.room(&groups[i])
+			return nil
 		}
-		scored[i] = p.room(&groups[i])
-		return nil
 	})
 	if err != nil {
 		return err
@@ -111,12 +113,15 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 			jobs = append(jobs, job{i, j})
 		}
 	}
-	return inParallel(ctx, len(jobs), func(n int) error {
-		i, j := jobs[n].group, jobs[n].completion
-		if err := tasks[i].judge(ctx, &groups[i].Completions[j], p.tariff, &scored[i].Completions[j]); err != nil {
-			return at(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
+	return inParallel(ctx, len(jobs), func() work {
+		g := &grader{by: p.tariff}
+		return func(n int) error {
+			i, j := jobs[n].group, jobs[n].completion
+			if err := g.judge(ctx, tasks[i], &groups[i].Completions[j], &scored[i].Completions[j]); err != nil {
+				return at(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
+			}
+			return nil
 		}
-		return nil
 	})
 }
 

@@ -82,8 +82,9 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 	tasks := newCache(s)
 	for range workers {
 		running.Go(func() {
+			g := &grader{by: p.tariff}
 			for c := range work {
-				p.scoreChunk(ctx, tasks, c)
+				g.scoreChunk(ctx, tasks, c)
 			}
 		})
 	}
@@ -117,13 +118,13 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 
 // scoreChunk scores the lines of a chunk. What it writes lies in the chunk's own
 // memory, which is used again when the chunk is.
-func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
+func (g *grader) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 	defer func() { c.done <- struct{}{} }()
-	c.grow(p.tariff.heading)
+	c.grow(g.by.heading)
 	var declared []byte // the tools of the last line that could be read
 	for i, raw := range c.lines {
 		scored := &c.scored[i]
-		if p.scoreLine(ctx, tasks, c.text, declared, raw, c.first+i, scored) {
+		if g.scoreLine(ctx, tasks, c.text, declared, raw, c.first+i, scored) {
 			declared = scored.line.tools
 		}
 		start := len(c.page)
@@ -135,7 +136,7 @@ func (p *plan) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 }
 
 // scoreLine scores a line, and reports whether all of it could be read.
-func (p *plan) scoreLine(ctx context.Context, tasks *cache, text, declared []byte, raw rawLine, number int, to *scoredLine) bool {
+func (g *grader) scoreLine(ctx context.Context, tasks *cache, text, declared []byte, raw rawLine, number int, to *scoredLine) bool {
 	var err error
 	if raw.tooLong {
 		err = refuse("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
@@ -148,11 +149,11 @@ func (p *plan) scoreLine(ctx context.Context, tasks *cache, text, declared []byt
 		t, err = tasks.task(&to.line)
 	}
 	if err == nil {
-		err = t.judge(ctx, &to.line.completion, p.tariff, &to.score)
+		err = g.judge(ctx, t, &to.line.completion, &to.score)
 	}
 	if err != nil {
 		to.score.unread(number, err)
-		to.score.pay(p.tariff, nil)
+		to.score.pay(g.by, nil)
 	}
 	return err == nil
 }

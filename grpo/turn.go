@@ -21,46 +21,58 @@ type given struct {
 	content string
 }
 
-// turns reads a completion and appends its turns to turns. tokens is the number of tokens that the messages
-// say were generated, −1 where they do not all say it.
-func (t *task) turns(c *Completion, turns []turn) (_ []turn, tokens int, err error) {
+// next adds a turn to the completion. Its reading may hold memory that was used
+// before.
+func (g *grader) next(text string) *turn {
+	if n := len(g.turns); n < cap(g.turns) {
+		g.turns = g.turns[:n+1]
+	} else {
+		g.turns = append(g.turns, turn{})
+	}
+	t := &g.turns[len(g.turns)-1]
+	t.text, t.given = text, t.given[:0]
+	return t
+}
+
+// read reads a completion's turns. tokens is the number of tokens that the
+// messages say were generated, −1 where they do not all say it.
+func (g *grader) read(reader *parse.Reader, c *Completion) (tokens int, err error) {
 	if c.Text != nil {
-		reading, err := t.reader.Read(parse.Input{Text: c.Text, Family: c.Family, FinishReason: c.FinishReason})
-		return append(turns, turn{reading: reading, text: *c.Text}), -1, err
+		in := parse.Input{Text: c.Text, Family: c.Family, FinishReason: c.FinishReason}
+		return -1, reader.ReadInto(&g.next(*c.Text).reading, in)
 	}
 	last := -1
 	messages := make([]message, len(c.Messages))
 	for i, text := range c.Messages {
 		if err := json.Unmarshal(text, &messages[i]); err != nil {
-			return nil, -1, refuse(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
+			return -1, refuse(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
 		}
 		if messages[i].model() {
 			last = i
 		}
 	}
 	if last < 0 {
-		return nil, -1, refuse("/messages", "at least one message of the assistant", "%d messages without one", len(messages))
+		return -1, refuse("/messages", "at least one message of the assistant", "%d messages without one", len(messages))
 	}
-	tokens = 0
 	for i, m := range messages {
 		switch {
-		case m.Role == "tool" && len(turns) > 0:
-			at := &turns[len(turns)-1]
+		case m.Role == "tool" && len(g.turns) > 0:
+			at := &g.turns[len(g.turns)-1]
 			at.given = append(at.given, given{m.ToolCallID, contentText(m.Content)})
 		case m.model():
 			in := parse.Input{Message: c.Messages[i], Family: c.Family}
 			if i == last {
 				in.FinishReason = c.FinishReason
 			}
-			reading, err := t.reader.Read(in)
-			if err != nil {
-				return nil, -1, at(fmt.Sprintf("/messages/%d", i), err)
+			turn := g.next("")
+			if err := reader.ReadInto(&turn.reading, in); err != nil {
+				return -1, at(fmt.Sprintf("/messages/%d", i), err)
 			}
-			turns = append(turns, turn{reading: reading, text: reading.Reasoning + "\n" + reading.Content})
+			turn.text = turn.reading.Reasoning + "\n" + turn.reading.Content
 			tokens = m.count(tokens)
 		}
 	}
-	return turns, tokens, nil
+	return tokens, nil
 }
 
 // message is what a transcript's message says beside what package parse reads.

@@ -8,7 +8,7 @@ import (
 )
 
 // finish judges the attempts and sums the completion up.
-func (s *scan) finish() Reading {
+func (s *scan) finish(to *Reading) {
 	if len(s.attempts) > 0 && !formOf(s.family).proseAfter && s.trailing() {
 		s.mark(len(s.attempts)-1, DefectTrailingText)
 	}
@@ -20,12 +20,11 @@ func (s *scan) finish() Reading {
 			a.Family = s.family
 		}
 	}
-	r := Reading{
-		Family: s.family, Attempts: s.attempts, Defects: s.defects,
+	*to = Reading{
+		Family: s.family, Attempts: s.attempts, Calls: to.Calls[:0], Defects: s.defects,
 		Content: s.join(s.segments), Reasoning: s.join(s.reasoning),
 	}
-	s.reader.judge(&r)
-	return r
+	s.reader.judge(to)
 }
 
 // trailing reports visible text behind the last call.
@@ -59,7 +58,9 @@ func (r *Reader) judge(reading *Reading) {
 	if reading.Attempts == nil {
 		reading.Attempts = []Attempt{}
 	}
-	reading.Calls = []tools.Call{}
+	if reading.Calls == nil {
+		reading.Calls = []tools.Call{}
+	}
 	tier, lost, valid := Strict, false, true
 	defects := slices.Clip(reading.Defects)
 	for i := range reading.Attempts {
@@ -69,9 +70,6 @@ func (r *Reader) judge(reading *Reading) {
 		if !a.Counts() {
 			lost = true
 			continue
-		}
-		if len(reading.Calls) == 0 {
-			reading.Calls = make([]tools.Call, 0, len(reading.Attempts)-i)
 		}
 		reading.Calls = append(reading.Calls, a.Call())
 		tier = worse(tier, a.Tier)

@@ -220,15 +220,16 @@ func (r *Reader) readAnswer(m *message, in Input) Reading {
 // readContent reads a message without structured calls. Calls found by auto are
 // at best envelope; a declared family says that the server leaves calls in the
 // text.
-func (r *Reader) readContent(content string, family Family, finish string) Reading {
+func (r *Reader) readContent(content string, family Family, finish string) (reading Reading) {
 	if family == "" || family == Auto || family == Structured {
-		reading := r.readText(content, Structured, finish)
+		r.readText(&reading, content, Structured, finish)
 		if reading.Family == Auto {
 			reading.Family = Structured
 		}
 		return reading
 	}
-	return r.readText(content, family, finish)
+	r.readText(&reading, content, family, finish)
+	return reading
 }
 
 // lost reports that the server generated tokens and gave none of them away. One

@@ -99,16 +99,19 @@ func (s *scan) object(at int, st style) (a Attempt, failure *strictjson.Error) {
 }
 
 // decode reads the object at an offset, strictly if that is possible. Offsets
-// of the members are relative to at, the end is not.
+// of the members are relative to at, the end is not. The list of members is
+// overwritten by the next call.
 func (s *scan) decode(at int) (members []strictjson.Member, end int, mends strictjson.Mends, failure *strictjson.Error) {
 	text := s.text[at:s.end]
 	limits := s.reader.Limits.JSON
-	members, size, err := limits.Object(text)
+	members, size, err := limits.AppendObject(s.members[:0], text)
 	s.spent += size
-	if err != nil {
-		members, size, mends, err = limits.Mend(text)
-		s.spent += 2 * size
+	if err == nil {
+		s.members = members
+		return members, at + size, 0, nil
 	}
+	members, size, mends, err = limits.Mend(text)
+	s.spent += 2 * size
 	if err != nil {
 		errors.As(err, &failure)
 		return nil, 0, 0, failure
@@ -153,11 +156,12 @@ func (s *scan) call(members []strictjson.Member, base int, st style) Attempt {
 
 // nestedCall reads {"type":"function","function":{…}}.
 func (s *scan) nestedCall(p parts, base int, st style) Attempt {
-	inner, _, _, failure := s.decode(base + p.function.Start)
+	at := base + p.function.Start // p points into what the next line overwrites
+	inner, _, _, failure := s.decode(at)
 	if failure != nil {
 		return Attempt{Status: StatusInvalidJSON, Defects: []Defect{DefectInvalidJSON}}
 	}
-	a := s.call(inner, base+p.function.Start, style{tagged: st.tagged, defects: st.defects})
+	a := s.call(inner, at, style{tagged: st.tagged, defects: st.defects})
 	if a.ID = p.id; a.Status == StatusOK {
 		a.Defects = with(a.Defects, DefectOpenAIShape)
 	}

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"sync"
+
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
@@ -29,6 +31,7 @@ type Reader struct {
 	StrictSyntax bool
 
 	declared map[string]*declared
+	scans    sync.Pool // of *scan, to be used again
 }
 
 // NewReader makes a reader with the default limits.
@@ -46,17 +49,27 @@ func NewReader(set tools.Set) *Reader {
 // error is a [*tools.Error] that says what is wrong with the input itself (an
 // unknown family, a message that is no JSON object).
 func (r *Reader) Read(in Input) (Reading, error) {
+	var reading Reading
+	err := r.ReadInto(&reading, in)
+	return reading, err
+}
+
+// ReadInto is Read for who reads very many completions, and has done with one
+// before the next: the lists of calls and attempts that to holds are overwritten.
+// What stands in an attempt is not, and may be kept.
+func (r *Reader) ReadInto(to *Reading, in Input) (err error) {
 	if err := in.Validate(); err != nil {
-		return Reading{}, err
+		return err
 	}
 	switch {
 	case in.Text != nil:
-		return r.readText(*in.Text, in.Family, in.FinishReason), nil
+		r.readText(to, *in.Text, in.Family, in.FinishReason)
 	case in.hasMessage():
-		return r.readMessage(in)
+		*to, err = r.readMessage(in)
 	default:
-		return r.readStream(in)
+		*to, err = r.readStream(in)
 	}
+	return err
 }
 
 func (r *Reader) isDeclared(name string) bool {
@@ -66,8 +79,13 @@ func (r *Reader) isDeclared(name string) bool {
 
 // readText reads what a model generated. For the structured family the text
 // is a message's content.
-func (r *Reader) readText(text string, family Family, finish string) Reading {
-	s := scan{reader: r, text: text, family: family, cutOff: finish == "length"}
+func (r *Reader) readText(to *Reading, text string, family Family, finish string) {
+	s, ok := r.scans.Get().(*scan)
+	if !ok {
+		s = new(scan)
+	}
+	s.reader, s.text, s.family, s.cutOff = r, text, family, finish == "length"
+	s.attempts = to.Attempts[:0]
 	switch family {
 	case "":
 		s.family = Auto
@@ -75,5 +93,7 @@ func (r *Reader) readText(text string, family Family, finish string) Reading {
 		s.family, s.inContent = Auto, true
 	}
 	s.run()
-	return s.finish()
+	s.finish(to)
+	s.reset()
+	r.scans.Put(s)
 }

@@ -1,6 +1,10 @@
 package parse
 
-import "strings"
+import (
+	"strings"
+
+	"toolgym/internal/strictjson"
+)
 
 // scan is one pass over a completion's text. Everything stands in the original
 // text at its original place, so that spans need no translation.
@@ -28,8 +32,15 @@ type scan struct {
 	stopped   bool
 	spent     int // bytes that decoders have looked at
 	found     []search
-	tryStart  bool // the position is where the content starts
+	members   []strictjson.Member // of the object that was decoded last
+	tryStart  bool                // the position is where the content starts
 	asked     Family
+}
+
+// reset makes the scan ready for another text. Its lists keep their memory, but
+// for the attempts, which the reading has.
+func (s *scan) reset() {
+	*s = scan{segments: s.segments[:0], reasoning: s.reasoning[:0], documented: s.documented[:0], found: s.found[:0], members: s.members[:0]}
 }
 
 // run reads the text from left to right: whatever starts first decides.

@@ -35,12 +35,12 @@ const jsonMends = MendComma | MendControl | MendSurrogate
 // the [*Error] of the reading that came furthest.
 func (l Limits) Mend(text string) (members []Member, end int, mends Mends, err error) {
 	r := reader{text: text, limits: l, mode: jsonMends}
-	members, failure := r.topObject()
+	members, failure := r.topObject(nil)
 	if failure == nil {
 		return members, r.pos, r.mends, nil
 	}
 	p := reader{text: text, limits: l, mode: jsonMends | MendPython | pythonEscapes}
-	members, python := p.topObject()
+	members, python := p.topObject(nil)
 	switch {
 	case python == nil && p.mends&MendPython != 0:
 		return members, p.pos, p.mends &^ pythonEscapes, nil

@@ -1,6 +1,9 @@
 package strictjson
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // reader is one pass over a text. mode says which misspellings are accepted
 // instead of refused; mends collects those that were met.
@@ -129,13 +132,14 @@ func (r *reader) object() (any, *Error) {
 	return object, nil
 }
 
-// topObject reads an object and keeps the order and the spans of its members.
-func (r *reader) topObject() ([]Member, *Error) {
+// topObject reads an object and appends its members, in their order and with
+// their spans, to a list.
+func (r *reader) topObject(list []Member) ([]Member, *Error) {
 	r.skipBlanks()
 	if r.peek() != '{' {
 		return nil, r.unexpected("an object")
 	}
-	list := make([]Member, 0, 4)
+	list = slices.Grow(list, 4) // as most objects have, or fewer
 	seen := keySet{}
 	err := r.members(func(at int, key string, value any, start int) *Error {
 		if !seen.add(key) {

@@ -69,8 +69,13 @@ type Member struct {
 // it), keeps the order of its members, and returns the offset after it. The
 // error is an [*Error].
 func (l Limits) Object(text string) (members []Member, end int, err error) {
+	return l.AppendObject(nil, text)
+}
+
+// AppendObject is Object with the members appended to a list.
+func (l Limits) AppendObject(list []Member, text string) (members []Member, end int, err error) {
 	r := reader{text: text, limits: l}
-	members, failure := r.topObject()
+	members, failure := r.topObject(list)
 	if failure != nil {
 		return nil, r.pos, failure
 	}
