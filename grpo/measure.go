@@ -1,6 +1,7 @@
 package grpo
 
 import (
+	"bytes"
 	"strings"
 
 	"toolgym/grpo/parse"
@@ -106,6 +107,9 @@ func (t *task) copied(text string) bool {
 // copiedInto reports whether the call's arguments are its tool's schema, or hold
 // an argument's declaration in the argument's place.
 func (t *task) copiedInto(c *Call) bool {
+	if bytes.LastIndexByte(c.Arguments, '{') <= 0 {
+		return false // there is no object in them
+	}
 	if _, ok := c.Value["properties"]; ok {
 		return t.isSchema(c.Name, "", c.Value)
 	}

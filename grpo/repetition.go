@@ -1,5 +1,10 @@
 package grpo
 
+import (
+	"math"
+	"math/bits"
+)
+
 // maxWords bounds how far a text is looked through for repetition, and with it
 // the memory that this takes (1 MiB).
 const maxWords = 1 << 16
@@ -9,20 +14,21 @@ const maxWords = 1 << 16
 // are what blanks and control characters part; the first 65,536 are looked at.
 // Grams are compared by a 64-bit hash.
 func repetition(text string) float64 {
-	var last [3]uint64 // the hashes of the three words before
-	var small [128]uint64
+	var last [4]uint64 // the hashes of the last four words, the latest at words&3
+	var small [256]uint64
 	set := gramSet{slots: small[:]}
-	words := 0
-	for at := 0; words < maxWords; words++ {
+	gram := uint64(0) // of those four: last₀·p³ + last₁·p² + last₂·p + last₃
+	for words, at := 0, 0; words < maxWords; words++ {
 		word, next := nextWord(text, at)
 		if next < 0 {
 			break
 		}
 		at = next
+		gram = gram*mixPrime + word - last[words&3]*mixPrime4
+		last[words&3] = word
 		if words >= 3 {
-			set.add(((last[0]*mixPrime+last[1])*mixPrime+last[2])*mixPrime + word)
+			set.add(gram)
 		}
-		last[0], last[1], last[2] = last[1], last[2], word
 	}
 	if set.all == 0 {
 		return 0
@@ -30,8 +36,13 @@ func repetition(text string) float64 {
 	return float64(set.all-set.distinct) / float64(set.all)
 }
 
-// mixPrime is the golden ratio's odd 64-bit multiplier (Knuth, TAOCP 6.4).
-const mixPrime = 0x9e3779b97f4a7c15
+// mixPrime is the golden ratio's odd 64-bit multiplier (Knuth, TAOCP 6.4), p, and
+// mixPrime4 is p⁴ modulo 2⁶⁴.
+const (
+	mixPrime  = 0x9e3779b97f4a7c15
+	mixPrime2 = mixPrime * mixPrime & math.MaxUint64
+	mixPrime4 = mixPrime2 * mixPrime2 & math.MaxUint64
+)
 
 // nextWord hashes the next word from at on, eight bytes at a time, and returns
 // where it ends, or −1 when there is none.
@@ -42,15 +53,35 @@ func nextWord(text string, at int) (hash uint64, next int) {
 	if at == len(text) {
 		return 0, -1
 	}
-	var block uint64
-	start := at
-	for ; at < len(text) && text[at] > ' '; at++ {
-		if block = block<<8 | uint64(text[at]); (at-start)&7 == 7 {
-			hash = scramble(hash ^ block)
-			block = 0
+	for at+8 <= len(text) {
+		block := load8(text[at:])
+		if end := blanksIn(block); end != 0 {
+			size := bits.TrailingZeros64(end) &^ 7
+			return scramble(hash ^ block&(1<<size-1)), at + size/8
 		}
+		hash = scramble(hash ^ block)
+		at += 8
+	}
+	var block uint64
+	for size := 0; at < len(text) && text[at] > ' '; size += 8 {
+		block |= uint64(text[at]) << size
+		at++
 	}
 	return scramble(hash ^ block), at
+}
+
+// load8 is the first eight bytes of a text, the first one lowest.
+func load8(text string) uint64 {
+	_ = text[7]
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+}
+
+// blanksIn sets the highest bit of the first byte that is at most a blank; the
+// bytes above it mean nothing (Mycroft 1987).
+func blanksIn(block uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	return (block - (' '+1)*ones) &^ block & highs
 }
 
 // scramble spreads every bit over all (half of MurmurHash3's finalizer).

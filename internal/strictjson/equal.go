@@ -32,12 +32,26 @@ func equalNumbers(a, b json.Number) bool {
 	if a == b {
 		return true
 	}
+	if isPlain(a) && isPlain(b) {
+		return false
+	}
 	x, ok := parseDecimal(a)
 	if !ok {
 		return false
 	}
 	y, ok := parseDecimal(b)
 	return ok && x == y
+}
+
+// isPlain reports whether no other number is spelt in digits like this one: it
+// is a whole number without an exponent, and not −0.
+func isPlain(n json.Number) bool {
+	for i := range len(n) {
+		if c := n[i]; (c < '0' || c > '9') && (c != '-' || i > 0) {
+			return false
+		}
+	}
+	return n != "-0"
 }
 
 func equalLists(a, b []any) bool {
