@@ -13,9 +13,11 @@ import (
 // A grader judges completions, one after another, by one rubric. It keeps the
 // memory that this takes, and is used by one goroutine.
 type grader struct {
-	by    *tariff
-	turns []turn // of the completion that is judged
-	made  []match.Made
+	by      *tariff
+	turns   []turn // of the completion that is judged
+	made    []match.Made
+	counted []int // the attempts that those are
+	report  match.Report
 }
 
 // judge scores one completion of a task into s, whose Criteria are the rubric's

@@ -41,14 +41,20 @@ type Leftover struct {
 
 // Calls compares the calls made with the expected ones.
 func (p *Plan) Calls(made []Made) Report {
-	if p.any {
-		return Report{Credit: 1}
-	}
-	if len(made) == 0 && len(p.calls) == 0 {
-		return Report{Credit: 1}
+	var r Report
+	p.CallsInto(&r, made)
+	return r
+}
+
+// CallsInto is Calls into a report that was used before, whose lists are
+// overwritten.
+func (p *Plan) CallsInto(r *Report, made []Made) {
+	*r = Report{Credit: 1, Pairs: r.Pairs[:0], Missing: r.Missing[:0], Extra: r.Extra[:0]}
+	if p.any || len(made) == 0 && len(p.calls) == 0 {
+		return
 	}
 	compared := made[:min(len(made), maxMade)]
-	r := Report{Pairs: p.pair(compared)}
+	r.Pairs = p.pair(r.Pairs, compared)
 	for i, j := range r.Pairs {
 		if j < 0 {
 			r.Missing = append(r.Missing, i)
@@ -56,10 +62,9 @@ func (p *Plan) Calls(made []Made) Report {
 	}
 	extra := len(made) - len(r.Pairs) + len(r.Missing)
 	if extra > 0 {
-		r.Extra = p.leftovers(made, compared, r)
+		p.leftovers(r, made, compared)
 	}
 	r.Credit = p.credit(len(r.Missing), extra)
-	return r
 }
 
 // credit is what the completion is worth with so many calls missing and left
@@ -76,15 +81,18 @@ func (p *Plan) credit(missing, extra int) float64 {
 	return 0
 }
 
-// pair finds the pairs of as many expected calls as possible. The two plain
-// cases come first and need no assignment: each call stands where it is
-// expected, and one call that is not the one expected.
-func (p *Plan) pair(made []Made) []int {
-	if pairs, ok := p.alongside(made); ok {
-		return pairs
+// pair finds the pairs of as many expected calls as possible; room is an empty
+// list for them. The two plain cases come first and need no assignment: each call
+// stands where it is expected, and one call that is not the one expected.
+func (p *Plan) pair(room []int, made []Made) []int {
+	if p.alongside(made) {
+		for i := range made {
+			room = append(room, i)
+		}
+		return room
 	}
 	if len(made) == 1 && len(p.calls) == 1 {
-		return []int{-1}
+		return append(room, -1)
 	}
 	fits := table(len(p.calls), len(made), func(i, j int) int {
 		if p.calls[i].fits(&made[j]) {
@@ -98,48 +106,43 @@ func (p *Plan) pair(made []Made) []int {
 	return assign(fits, len(made))
 }
 
-// alongside tries the plain case, in which each call made stands where it is
-// expected; it needs no assignment.
-func (p *Plan) alongside(made []Made) (pairs []int, aligned bool) {
+// alongside reports whether each call made stands where it is expected.
+func (p *Plan) alongside(made []Made) bool {
 	if len(made) != len(p.calls) {
-		return nil, false
+		return false
 	}
 	for i := range p.calls {
 		if !p.calls[i].fits(&made[i]) {
-			return nil, false
+			return false
 		}
 	}
-	pairs = make([]int, len(made))
-	for i := range pairs {
-		pairs[i] = i
-	}
-	return pairs, true
+	return true
 }
 
 // leftovers describes the calls that stand for no expected one. The nearest
 // missing call is found by assignment as well, so that two leftovers are never
 // told to be the same one.
-func (p *Plan) leftovers(made, compared []Made, r Report) []Leftover {
-	var left []int
+func (p *Plan) leftovers(r *Report, made, compared []Made) {
+	var few [8]int // most completions leave few
+	left := few[:0]
 	for j := range compared {
 		if !slices.Contains(r.Pairs, j) {
 			left = append(left, j)
 		}
 	}
 	near := p.nearest(r.Missing, left, compared)
-	out := make([]Leftover, 0, len(left)+len(made)-len(compared))
+	r.Extra = slices.Grow(r.Extra, len(left)+len(made)-len(compared))
 	for k, j := range left {
 		l := Leftover{Made: j, Repeats: repeats(compared, j), Instead: -1}
 		if i := slices.Index(near, k); i >= 0 {
 			l.Instead = r.Missing[i]
 			l.Differs = p.calls[l.Instead].differences(&compared[j])
 		}
-		out = append(out, l)
+		r.Extra = append(r.Extra, l)
 	}
 	for j := len(compared); j < len(made); j++ {
-		out = append(out, Leftover{Made: j, Repeats: -1, Instead: -1})
+		r.Extra = append(r.Extra, Leftover{Made: j, Repeats: -1, Instead: -1})
 	}
-	return out
 }
 
 // nearest pairs the missing expected calls with the calls that are left, by
@@ -180,7 +183,13 @@ func (c *call) fits(m *Made) bool {
 // nothingElse reports whether every argument of m is expected or equal to its
 // declared default.
 func (c *call) nothingElse(m *Made) bool {
-	if len(m.Arguments) == 0 {
+	expected := 0
+	for i := range c.arguments {
+		if _, ok := m.Arguments[c.arguments[i].name]; ok {
+			expected++
+		}
+	}
+	if expected == len(m.Arguments) {
 		return true
 	}
 	for name, value := range m.Arguments {
@@ -249,6 +258,9 @@ func (c *call) differences(m *Made) []string {
 		if a := &c.arguments[i]; !c.right(a, m) {
 			wrong = append(wrong, a.name)
 		}
+	}
+	if c.nothingElse(m) {
+		return wrong // they are sorted
 	}
 	for name, value := range m.Arguments {
 		if !c.expects(name) && !c.isDefault(name, value) {

@@ -113,7 +113,7 @@ func (s *scan) decode(at int) (members []strictjson.Member, end int, mends stric
 	members, size, mends, err = limits.Mend(text)
 	s.spent += 2 * size
 	if err != nil {
-		errors.As(err, &failure)
+		failure, _ = errors.AsType[*strictjson.Error](err)
 		return nil, 0, 0, failure
 	}
 	return members, at + size, mends, nil
