@@ -27,7 +27,7 @@ func (r *Reader) check(a *Attempt) {
 			a.Defects = with(a.Defects, d)
 		}
 	}
-	a.UnknownArguments = d.unknownArguments(a.Value)
+	a.UnknownArguments = d.unknownArguments(a.Value, valid)
 	if len(a.UnknownArguments) > 0 {
 		a.Defects = with(a.Defects, DefectUnknownArgument)
 	}

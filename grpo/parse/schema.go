@@ -20,6 +20,7 @@ type declared struct {
 	properties map[string]any // the arguments that it names
 	patterns   []*regexp.Regexp
 	free       bool // any key is welcome
+	closed     bool // valid arguments have no keys but those
 }
 
 // maxVisits bounds how many subschemas are looked at for one question, and so
@@ -39,6 +40,9 @@ func (d *declared) resolve() {
 		if len(d.properties) == 0 && len(d.patterns) == 0 && !isClosed(root) {
 			d.free = true
 		}
+		object, _ := root.(map[string]any)
+		_, refers := object["$ref"] // old drafts pass over what stands beside it
+		d.closed = object["additionalProperties"] == false && !refers
 	})
 }
 
@@ -89,9 +93,9 @@ func isClosed(schema any) bool {
 
 // unknownArguments lists the keys that the schema does not name, whether it
 // forbids them or not.
-func (d *declared) unknownArguments(value map[string]any) (unknown []string) {
+func (d *declared) unknownArguments(value map[string]any, valid bool) (unknown []string) {
 	d.resolve()
-	if d.free {
+	if d.free || d.closed && valid {
 		return nil
 	}
 	for key := range value {
