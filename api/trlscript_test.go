@@ -68,7 +68,7 @@ func expected(t *testing.T, f *fixture, settings trl.Settings, completions []any
 	for _, group := range response.Groups {
 		for _, score := range group.Completions {
 			rewards = append(rewards, score.Reward)
-			for _, criterion := range score.Criteria {
+			for criterion := range score.Criteria.All() {
 				sums[criterion.Name] += criterion.Value
 			}
 		}
