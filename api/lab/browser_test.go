@@ -131,24 +131,31 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 // eval evaluates JavaScript in the page.
 func eval[T any](b *browser, script string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	value, err := try[T](b, script)
 	if err != nil {
 		b.t.Fatalf("%s: %v", script, err)
 	}
 	return value
 }
 
-// until waits for a condition in JavaScript.
+func try[T any](b *browser, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// until waits for a condition in JavaScript. That it can not be evaluated while
+// a page goes and another comes is no failure.
 func (b *browser) until(condition string) {
 	b.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !eval[bool](b, "!!("+condition+")") {
-		if time.Now().After(deadline) {
-			b.t.Fatalf("the page never came to %s; it shows:\n%s", condition, eval[string](b, "document.body.innerText"))
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		holds, err := try[bool](b, "!!("+condition+")")
+		if holds {
+			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		if time.Now().After(deadline) {
+			b.t.Fatalf("the page never came to %s (%v); it shows:\n%s", condition, err, eval[string](b, "document.body.innerText"))
+		}
 	}
 }
 

@@ -66,10 +66,12 @@ const Public = "public"
 
 // Routes lists all addresses.
 func (l *Lab) Routes() []Route {
-	return []Route{
+	routes := []Route{
 		{http.MethodGet, "/", "score", l.front},
 		{http.MethodGet, "/lab/static/{name}", Public, l.file},
 	}
+	routes = append(routes, l.scriptRoutes()...)
+	return routes
 }
 
 // front is the first page.

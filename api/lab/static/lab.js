@@ -65,7 +65,14 @@ function enliven(form) {
     clearTimeout(pending);
     send();
   });
-  for (const control of form.querySelectorAll("[data-reload]")) control.addEventListener("change", () => form.submit());
+  for (const control of form.querySelectorAll("[data-reload]")) control.addEventListener("change", () => reload(form, control));
+}
+
+// A control with data-reload opens the page anew. What depends on it, marked
+// data-of="ITS ID", is left out, since it has other values there.
+function reload(form, control) {
+  for (const other of form.querySelectorAll(`[data-of="${control.id}"]`)) other.disabled = true;
+  form.submit();
 }
 
 function signed(value) {
