@@ -16,6 +16,8 @@ type Start struct {
 	Pool       string   `json:"pool,omitempty" doc:"How the context is read: ordered, the default, own or batch."`
 	Seed       uint64   `json:"seed,omitempty" format:"uint64"`
 	Updates    int      `json:"updates,omitempty" minimum:"1" maximum:"1000000" doc:"Budget of updates; the curriculum's when absent."`
+	Beta       *float64 `json:"beta,omitempty" nullable:"false" minimum:"0" maximum:"10" doc:"Weight of the divergence from the starting policy in the loss of grpo; 0.05 when absent."`
+	Epsilon    *float64 `json:"epsilon,omitempty" nullable:"false" minimum:"0" maximum:"1" doc:"The ratio of grpo is held within 1 plus or minus it; 0.2 when absent."`
 }
 
 func or(value, preset string) string {
@@ -48,5 +50,24 @@ func (s Start) config(specs tools.Specs) (tools.Spec, train.Config, error) {
 	if s.Updates > 0 {
 		config.Updates = s.Updates
 	}
+	if config.Algorithm != train.GRPO {
+		return spec, config, s.plain(config)
+	}
+	if s.Beta != nil {
+		config.Network.GRPO.Beta = *s.Beta
+	}
+	if s.Epsilon != nil {
+		config.Network.GRPO.Epsilon = *s.Epsilon
+	}
 	return spec, config, config.Validate()
+}
+
+// plain refuses wishes that an algorithm without ratios could not fulfil.
+func (s Start) plain(config train.Config) error {
+	for name, value := range map[string]*float64{"beta": s.Beta, "epsilon": s.Epsilon} {
+		if value != nil {
+			return &tools.Error{Code: tools.Invalid, Where: name, Message: config.Algorithm + " has no " + name, Want: "algo grpo, or no " + name}
+		}
+	}
+	return config.Validate()
 }
