@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"toolgym/api/assessment"
@@ -33,6 +34,8 @@ type Config struct {
 	Owns  func(ctx context.Context, owner string) bool
 	// Guarded is set where a token is asked for, so that pages offer to sign out.
 	Guarded bool
+	// Stopping is closed when the server goes, for streams to end.
+	Stopping <-chan struct{}
 }
 
 // A Lab serves the pages. It may be used by many goroutines.
@@ -40,6 +43,8 @@ type Lab struct {
 	config Config
 	pages  map[string]*template.Template
 	static map[string]asset
+
+	watching atomic.Int32 // streams of charts
 }
 
 // New prepares the pages.
@@ -70,6 +75,7 @@ func (l *Lab) Routes() []Route {
 		{http.MethodGet, "/", "score", l.front},
 		{http.MethodGet, "/lab/static/{name}", Public, l.file},
 	}
+	routes = append(routes, l.trainingRoutes()...)
 	routes = append(routes, l.scriptRoutes()...)
 	return routes
 }

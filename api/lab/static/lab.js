@@ -17,7 +17,7 @@ export async function ask(address, options = {}) {
   const problem = await answer.json().catch(() => ({}));
   if (answer.status === 401) location.assign("/lab/signin?next=" + encodeURIComponent(location.pathname + location.search));
   const where = (problem.errors ?? []).map((e) => (e.pointer ?? "").replace("#/", "") + (e.parameter ?? "")).join(", ");
-  throw new Error([where, problem.detail ?? answer.statusText].filter(Boolean).join(": "));
+  throw Object.assign(new Error([where, problem.detail ?? answer.statusText].filter(Boolean).join(": ")), { problem });
 }
 
 /** The values of a form as a query, without those that are empty. */

@@ -1,0 +1,112 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"toolgym/tools"
+)
+
+const (
+	// shortest is the time between two frames: a little more than 7 a second,
+	// so that 4 reach the page also where drawing takes its time.
+	shortest = 125 * time.Millisecond
+	// silence is how long a stream says nothing before it says so, lest somebody
+	// on the way takes it for dead.
+	silence = 15 * time.Second
+	// slowest is how long a client may take to read a frame.
+	slowest = 30 * time.Second
+	// mostWatching is how many streams of charts there are at the same time.
+	mostWatching = 32
+)
+
+// A sight is what there is to see at a moment: its name, and how to draw it.
+type sight struct {
+	version string
+	over    bool // nothing will change any more
+	draw    func() ([]byte, error)
+}
+
+// follow sends what there is to see whenever it has changed, but never more
+// often than about every [shortest], and no longer than half the time. What came
+// and went in between is not sent: a client that is slow sees less, and never
+// what is old. Send says whether the client is still there. It returns at the end of what there is to see, of the context,
+// and of the server.
+func follow(ctx context.Context, stopping <-chan struct{}, seen string, look func() sight, send func(name, id string, text []byte) bool) error {
+	quiet := time.Now()
+	for {
+		begin, now := time.Now(), look()
+		switch {
+		case now.version != seen:
+			text, err := now.draw()
+			if err != nil {
+				return err
+			}
+			if !send("", now.version, text) {
+				return nil // the client has gone
+			}
+			seen, quiet = now.version, time.Now()
+		case time.Since(quiet) >= silence:
+			if !send("still", seen, []byte("{}")) {
+				return nil // the client has gone
+			}
+			quiet = time.Now()
+		}
+		if now.over {
+			send("end", seen, []byte("{}"))
+			return nil
+		}
+		select {
+		case <-time.After(max(shortest-time.Since(begin), time.Since(begin))):
+		case <-ctx.Done():
+			return nil
+		case <-stopping:
+			return nil
+		}
+	}
+}
+
+// watchTraining sends the selection as Server-Sent Events, an event a frame, as
+// it changes. Last-Event-ID names what the client shows already. The event
+// "end" says that nothing more will come.
+func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
+	s, err := l.selected(r)
+	if err != nil {
+		return err
+	}
+	if l.watching.Add(1) > mostWatching {
+		l.watching.Add(-1)
+		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d pages watch trainings, which is the limit", mostWatching), Want: "that one be closed"}
+	}
+	defer l.watching.Add(-1)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	look := func() sight {
+		now := l.fresh(r, s)
+		version, _ := now.version()
+		return sight{version, !now.live(), func() ([]byte, error) {
+			frame, err := l.frame(&now)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(frame)
+		}}
+	}
+	return follow(r.Context(), l.config.Stopping, r.Header.Get("Last-Event-ID"), look, func(name, id string, text []byte) bool {
+		_ = control.SetWriteDeadline(time.Now().Add(slowest))
+		if name != "" {
+			name = "event: " + name + "\n"
+		}
+		if _, err := fmt.Fprintf(w, "id: %s\n%sdata: %s\n\n", id, name, text); err != nil {
+			return false
+		}
+		return control.Flush() == nil
+	})
+}
