@@ -16,6 +16,14 @@
 // Charts are drawn by the server as SVG, in colours that the style sheet names,
 // so that they follow the page from light to dark.
 //
+// # The playground
+//
+// A completion is read by the code of POST /v1/parse and scored by that of POST
+// /v1/score. What is found in it becomes findings, each with a place; the places
+// are drawn over the text by cutting it at all their borders, so that they may lie
+// across each other. Each kind of place has a line of its own and a numbered
+// marker, so that no colour is needed.
+//
 // # What keeps it safe
 //
 // Pages load nothing from elsewhere and run no inline script; the server sends

@@ -11,6 +11,7 @@ import (
 	"toolgym/api/assessment"
 	"toolgym/api/training"
 	"toolgym/grpo"
+	"toolgym/internal/intake"
 	"toolgym/tools"
 )
 
@@ -20,14 +21,17 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // A Config is what the pages show, and with what.
 type Config struct {
-	Specs      tools.Specs
-	Scorer     *grpo.Scorer // pays as /v1/score does
-	Rubric     grpo.Rubric  // the server's own, from which the sliders start
-	Runs       *training.Runs
-	Evals      *assessment.Desk // nil for a server without a database
-	Ollama     []string         // addresses of the servers whose models may play
-	Checkpoint string           // the file of the server's own policy, or empty
-	Now        func() time.Time
+	Specs       tools.Specs
+	Scorer      *grpo.Scorer // pays as /v1/score does
+	Desk        *intake.Desk // reads as /v1/parse does
+	Rubric      grpo.Rubric  // the server's own, from which the sliders start
+	Runs        *training.Runs
+	Evals       *assessment.Desk // nil for a server without a database
+	Ollama      []string         // addresses of the servers whose models may play
+	Checkpoint  string           // the file of the server's own policy, or empty
+	Now         func() time.Time
+	MaxBody     int64         // bytes of a form that is posted
+	CallTimeout time.Duration // of what one request sets off
 	// Owner names who sends a request, and Owns says whether what belongs to an
 	// owner is theirs to see.
 	Owner func(context.Context) string
@@ -45,11 +49,12 @@ type Lab struct {
 	static map[string]asset
 
 	watching atomic.Int32 // streams of charts
+	auditor  *auditor
 }
 
 // New prepares the pages.
 func New(config Config) (*Lab, error) {
-	l := &Lab{config: config}
+	l := &Lab{config: config, auditor: newAuditor()}
 	var err error
 	if l.static, err = assets(); err != nil {
 		return nil, err
@@ -77,6 +82,7 @@ func (l *Lab) Routes() []Route {
 	}
 	routes = append(routes, l.trainingRoutes()...)
 	routes = append(routes, l.scriptRoutes()...)
+	routes = append(routes, l.playgroundRoutes()...)
 	return routes
 }
 

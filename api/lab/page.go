@@ -28,7 +28,12 @@ type link struct{ Path, Name string }
 
 // navigation lists the pages in their order.
 func navigation() []link {
-	return []link{{"/", "Rollout"}, {"/lab/training", "Training"}, {"/lab/script", "Script"}}
+	return []link{
+		{"/", "Rollout"},
+		{"/lab/training", "Training"},
+		{"/lab/playground", "Playground"},
+		{"/lab/script", "Script"},
+	}
 }
 
 // parse reads the templates: each page is put into a copy of the frame. Files

@@ -68,7 +68,7 @@ func (s *scan) harmony(m mark) bool {
 		body += len(harmonyMessage)
 		switch {
 		case h.recipient == "assistant" || strings.HasPrefix(h.role, "functions.") || h.role == "tool":
-			s.defects = with(s.defects, DefectFabricated)
+			s.defects, s.madeUp = with(s.defects, DefectFabricated), Span{at, s.end}
 			s.stopped = true
 		case h.recipient != "" && h.recipient != "all" && h.recipient != "user":
 			at = s.harmonyCall(at, body, h)

@@ -93,7 +93,9 @@ func (r *Reader) readText(to *Reading, text string, family Family, finish string
 		s.family, s.inContent = Auto, true
 	}
 	s.run()
+	hidden := append(to.Hidden[:0], s.reasoning...)
 	s.finish(to)
+	to.Hidden, to.MadeUp = hidden, s.madeUp
 	s.reset()
 	r.scans.Put(s)
 }

@@ -64,6 +64,12 @@ type Reading struct {
 	Reasoning   string       `json:"reasoning"` // what the user does not see
 	Defects     []Defect     `json:"defects"`   // all of them, each once
 	Failure     *Failure     `json:"failure,omitempty"`
+
+	// Hidden is where Reasoning stands in a text, and MadeUp what is not read of
+	// it: all from the first result on that the model made up. Both are for
+	// people who look at the text, and empty where there is no single one.
+	Hidden []Span `json:"-"`
+	MadeUp Span   `json:"-"`
 }
 
 // Has reports whether the completion, or one of its attempts, has the defect.

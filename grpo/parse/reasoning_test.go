@@ -91,3 +91,35 @@ func TestAuto(t *testing.T) {
 		{"data", "[1, 2, {\"a\": \"<tool_call>{}\"}]", "answer:"},
 	})
 }
+
+// TestPlacesOfWhatIsNotContent are for people who look at the text.
+func TestPlacesOfWhatIsNotContent(t *testing.T) {
+	tests := []struct {
+		name, text string
+		family     parse.Family
+		hidden     []string
+		madeUp     string
+	}{
+		{"neither", "Hello.", parse.Hermes, nil, ""},
+		{"two blocks", "<think>a</think>b<think>c</think>", parse.Hermes, []string{"a", "c"}, ""},
+		{"never closed", "<think>a", parse.Hermes, []string{"a"}, ""},
+		{"a made-up result", "a<tool_response>b</tool_response>c", parse.Hermes, nil, "<tool_response>b</tool_response>c"},
+		{"in harmony", "<|start|>assistant<|channel|>analysis<|message|>a<|end|><|start|>functions.f to=assistant<|channel|>commentary<|message|>{}<|end|>",
+			parse.Harmony, []string{"a"}, "<|start|>functions.f to=assistant<|channel|>commentary<|message|>{}<|end|>"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := parse.Request{Input: parse.Input{Text: &tt.text, Family: tt.family, FinishReason: "stop"}}.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var hidden []string
+			for _, span := range got.Hidden {
+				hidden = append(hidden, tt.text[span.Start:span.End])
+			}
+			if diff := cmp.Diff(tt.hidden, hidden); diff != "" || tt.text[got.MadeUp.Start:got.MadeUp.End] != tt.madeUp {
+				t.Errorf("made up %v: %s", got.MadeUp, diff)
+			}
+		})
+	}
+}

@@ -22,6 +22,7 @@ type scan struct {
 	segments   []Span // the visible text
 	visible    bool   // there is more than blanks in it
 	reasoning  []Span
+	madeUp     Span   // from a made-up result to the end
 	documented []Span // fences of code with prose around them
 	attempts   []Attempt
 	afterCall  int // segments before this one precede the last call
@@ -84,7 +85,7 @@ func (s *scan) take(m mark) {
 	case toolResult:
 		s.show(m.at)
 		s.pos, s.shown, s.stopped = s.end, s.end, true
-		s.defects = with(s.defects, DefectFabricated)
+		s.defects, s.madeUp = with(s.defects, DefectFabricated), Span{m.at, s.end}
 	case codeFence:
 		s.fence(m)
 	case opener:
