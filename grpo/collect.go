@@ -12,11 +12,14 @@ func (s *Score) collect(turns []turn) {
 	for i := range turns {
 		n += len(turns[i].reading.Attempts)
 	}
-	s.Calls = slices.Grow(s.Calls[:0], n)
+	s.Calls = slices.Grow(s.Calls[:0], n)[:n]
+	next := 0
 	for i := range turns {
 		r := &turns[i].reading
 		for j := range r.Attempts {
-			s.Calls = append(s.Calls, Call{Attempt: r.Attempts[j], Turn: i, Verdict: VerdictLost})
+			c := &s.Calls[next]
+			c.Attempt, c.Turn, c.Verdict = r.Attempts[j], i, VerdictLost
+			next++
 		}
 		for _, d := range r.Defects {
 			s.note(d)

@@ -97,7 +97,7 @@ func (s *scan) dsmlInvoke(start, at, size int) int {
 			if !named {
 				a.fail(StatusMissingName, DefectMissingName)
 			}
-			s.add(a)
+			s.add(&a)
 			return end
 		case s.hasAt(next, prefix+"parameter"):
 			var ok bool

@@ -136,7 +136,7 @@ func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
 			return s.pos, false
 		}
 		a.Span.Start = start
-		s.add(a)
+		s.add(&a)
 		next = s.skipBlanks(a.Span.End)
 		if s.hasAt(next, ",") {
 			next = s.skipBlanks(next + 1)
@@ -173,7 +173,7 @@ func (s *scan) callLines(start, at int, closer string) (end int, ok bool) {
 			return s.pos, false
 		}
 		a.Span.Start = start
-		s.add(a)
+		s.add(&a)
 		next := s.skipBlanks(a.Span.End)
 		if s.expressionName(next) == "" {
 			return a.Span.End, true

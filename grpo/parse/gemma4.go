@@ -51,7 +51,7 @@ func (s *scan) gemma(m mark, quote string) bool {
 	if a.Name == "" {
 		a.fail(StatusMissingName, DefectMissingName)
 	}
-	s.add(a)
+	s.add(&a)
 	s.closeWrapper(s.strayClosers(g.at, m.closer), m.closer)
 	return true
 }

@@ -76,7 +76,8 @@ func (s *scan) glmArguments(start, at int, name string, defects []Defect) {
 	for next := at; ; {
 		switch next = s.skipBlanks(next); {
 		case s.hasAt(next, toolCallClose):
-			s.add(t.attempt(name, s.text[inside:next], Span{start, next + len(toolCallClose)}))
+			a := t.attempt(name, s.text[inside:next], Span{start, next + len(toolCallClose)})
+			s.add(&a)
 			return
 		case s.hasAt(next, argKeyOpen):
 			var ok bool

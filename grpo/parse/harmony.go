@@ -177,7 +177,7 @@ func (s *scan) harmonyCall(start, body int, h header) (next int) {
 		}
 		return last.Span.End
 	case s.blank(body, end) && (closed || !s.cutOff):
-		s.add(Attempt{Name: name, Value: map[string]any{}, Arguments: []byte("{}"), Span: Span{start, next}, Defects: with(defects, DefectArgumentsMissing)})
+		s.add(&Attempt{Name: name, Value: map[string]any{}, Arguments: []byte("{}"), Span: Span{start, next}, Defects: with(defects, DefectArgumentsMissing)})
 		return next
 	case s.blank(body, end):
 		s.lose(start, next, StatusTruncated, DefectTruncated)

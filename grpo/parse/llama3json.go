@@ -44,13 +44,13 @@ func (s *scan) llamaStart(at int) bool {
 // joined reads objects with semicolons between them.
 func (s *scan) joined(start, at int, st style) bool {
 	for s.afford() {
-		a, failure := s.object(at, st)
-		if failure != nil {
+		var a Attempt
+		if failure := s.object(&a, at, st); failure != nil {
 			s.broken(start, at, "", failure)
 			return true
 		}
 		a.Span.Start = min(a.Span.Start, start)
-		s.add(a)
+		s.add(&a)
 		end := s.strayClosers(a.Span.End, "")
 		s.consume(at, end)
 		s.afterCall = len(s.segments)

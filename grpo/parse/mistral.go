@@ -67,7 +67,7 @@ func (s *scan) argumentsOf(start, at int, name, id, closer string, defects []Def
 	if a.Name == "" {
 		a.fail(StatusMissingName, DefectMissingName)
 	}
-	s.add(a)
+	s.add(&a)
 	return true
 }
 

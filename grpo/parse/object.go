@@ -79,15 +79,15 @@ func (p parts) nested() bool {
 	return ok
 }
 
-// object reads the call that starts with a brace at an offset. What it returns
-// is not added yet; its span ends where the object does. A payload that can
-// not be decoded gives ok false and a failure.
-func (s *scan) object(at int, st style) (a Attempt, failure *strictjson.Error) {
+// object reads the call that starts with a brace at an offset into a, which is
+// not added yet; its span ends where the object does. The failure is that of
+// decoding it.
+func (s *scan) object(a *Attempt, at int, st style) *strictjson.Error {
 	members, end, mends, failure := s.decode(at)
 	if failure != nil {
-		return Attempt{}, failure
+		return failure
 	}
-	a = s.call(members, at, st)
+	s.call(a, members, at, st)
 	a.Span = Span{at, end}
 	if mends != 0 {
 		a.Defects = with(a.Defects, mendDefects(mends)...)
@@ -95,7 +95,7 @@ func (s *scan) object(at int, st style) (a Attempt, failure *strictjson.Error) {
 			a.Arguments = strictjson.Append(nil, a.Value)
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // decode reads the object at an offset, strictly if that is possible. Offsets
@@ -120,17 +120,18 @@ func (s *scan) decode(at int) (members []strictjson.Member, end int, mends stric
 }
 
 // call makes an attempt of an object's members, whose spans are relative to base.
-func (s *scan) call(members []strictjson.Member, base int, st style) Attempt {
+func (s *scan) call(a *Attempt, members []strictjson.Member, base int, st style) {
 	p := st.sort(members)
 	if p.nested() {
-		return s.nestedCall(p, base, st)
+		s.nestedCall(a, p, base, st)
+		return
 	}
-	a := Attempt{Status: StatusOK, Defects: append([]Defect(nil), st.defects...), ID: p.id}
+	*a = Attempt{Status: StatusOK, Defects: append([]Defect(nil), st.defects...), ID: p.id}
 	if p.name != nil {
 		a.Name, _ = p.name.Value.(string)
 	}
 	a.cutName()
-	s.setArguments(&a, p, base, st)
+	s.setArguments(a, p, base, st)
 	switch {
 	case a.Name == "":
 		a.fail(StatusMissingName, DefectMissingName)
@@ -140,7 +141,7 @@ func (s *scan) call(members []strictjson.Member, base int, st style) Attempt {
 		a.fail(StatusMalformed, DefectUnknownEnvelope)
 	}
 	if a.Status != StatusOK {
-		return a
+		return
 	}
 	if p.foreign {
 		a.Defects = with(a.Defects, DefectWrongWrapper)
@@ -151,21 +152,20 @@ func (s *scan) call(members []strictjson.Member, base int, st style) Attempt {
 	if p.other {
 		a.Defects = with(a.Defects, DefectExtraKey)
 	}
-	return a
 }
 
 // nestedCall reads {"type":"function","function":{…}}.
-func (s *scan) nestedCall(p parts, base int, st style) Attempt {
+func (s *scan) nestedCall(a *Attempt, p parts, base int, st style) {
 	at := base + p.function.Start // p points into what the next line overwrites
 	inner, _, _, failure := s.decode(at)
 	if failure != nil {
-		return Attempt{Status: StatusInvalidJSON, Defects: []Defect{DefectInvalidJSON}}
+		*a = Attempt{Status: StatusInvalidJSON, Defects: []Defect{DefectInvalidJSON}}
+		return
 	}
-	a := s.call(inner, at, style{tagged: st.tagged, defects: st.defects})
+	s.call(a, inner, at, style{tagged: st.tagged, defects: st.defects})
 	if a.ID = p.id; a.Status == StatusOK {
 		a.Defects = with(a.Defects, DefectOpenAIShape)
 	}
-	return a
 }
 
 // setArguments takes the arguments over, or says why that is impossible.

@@ -51,13 +51,13 @@ func (s *scan) payload(w wrapper) bool {
 func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 	first, start := len(s.attempts), w.at
 	for s.afford() {
-		a, failure := s.object(at, w.style)
-		if failure != nil {
+		var a Attempt
+		if failure := s.object(&a, at, w.style); failure != nil {
 			s.broken(start, at, w.closer, failure)
 			return s.pos, false
 		}
 		a.Span.Start = start
-		s.add(a)
+		s.add(&a)
 		end = s.strayClosers(a.Span.End, w.closer)
 		next := s.skipBlanks(end)
 		if s.hasAt(next, ",") || s.hasAt(next, ";") {
@@ -101,13 +101,13 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 		return next + 1, true
 	}
 	for start := w.at; s.afford(); start = next {
-		a, failure := s.object(next, w.style)
-		if failure != nil {
+		var a Attempt
+		if failure := s.object(&a, next, w.style); failure != nil {
 			s.broken(start, next, w.closer, failure)
 			return s.pos, false
 		}
 		a.Span.Start = start
-		s.add(a)
+		s.add(&a)
 		next = s.skipBlanks(a.Span.End)
 		if s.hasAt(next, "}") {
 			s.mark(len(s.attempts)-1, DefectStrayCloser)

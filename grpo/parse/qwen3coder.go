@@ -92,7 +92,8 @@ func (s *scan) function(start, at int) (end int, ok bool) {
 		switch next = s.skipBlanks(next); {
 		case s.hasAt(next, functionClose):
 			end = next + len(functionClose)
-			s.add(t.attempt(name, s.text[inside:next], Span{start, end}))
+			a := t.attempt(name, s.text[inside:next], Span{start, end})
+			s.add(&a)
 			return end, true
 		case s.hasAt(next, parameterOpen):
 			if next, ok = s.parameter(next, t); !ok {

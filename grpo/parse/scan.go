@@ -171,7 +171,7 @@ func (s *scan) consume(at, end int) {
 func (s *scan) drop(until int) { s.shown = max(s.shown, until) }
 
 // add keeps an attempt. Its span is consumed.
-func (s *scan) add(a Attempt) {
+func (s *scan) add(a *Attempt) {
 	if a.Status == "" {
 		a.Status = StatusOK
 	}
@@ -179,13 +179,13 @@ func (s *scan) add(a Attempt) {
 		a.Family = s.family
 	}
 	s.consume(a.Span.Start, a.Span.End)
-	s.attempts = append(s.attempts, a)
+	s.attempts = append(s.attempts, *a)
 	s.afterCall = len(s.segments)
 }
 
 // lose keeps an attempt that can not count.
 func (s *scan) lose(at, end int, status Status, defects ...Defect) {
-	s.add(Attempt{Span: Span{at, end}, Status: status, Defects: defects, Raw: clipRaw(s.text[at:end])})
+	s.add(&Attempt{Span: Span{at, end}, Status: status, Defects: defects, Raw: clipRaw(s.text[at:end])})
 }
 
 // clipRaw bounds what a lost attempt quotes of a hostile text.
