@@ -42,6 +42,8 @@ func (s *Server) streamRoute() {
 type streamInput struct {
 	ContentType   string `header:"Content-Type"`
 	Normalization string `query:"normalization" enum:"group,batch,none" doc:"What an advantage is divided by; default group. Under batch nothing is answered before the lines end."`
+	Aggregation   string `query:"aggregation" enum:"sum_then_normalize,normalize_then_sum" doc:"Whether criteria are added up before they are normalized; default sum_then_normalize."`
+	Loss          string `query:"loss" doc:"The loss of the metrics as JSON, as in POST /v1/score."`
 	Rubric        string `query:"rubric" doc:"A rubric as JSON; default the server's."`
 	Metrics       bool   `query:"metrics" doc:"Add a last line {\"metrics\":{…}}."`
 }
@@ -61,7 +63,17 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			return nil, within("rubric", err)
 		}
 	}
-	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization)}
+	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization), Aggregation: objective.Aggregation(in.Aggregation)}
+	if in.Loss != "" {
+		options.Loss = new(objective.Config)
+		err := options.Loss.UnmarshalJSON([]byte(in.Loss))
+		if err == nil {
+			err = options.Loss.Validate()
+		}
+		if err != nil {
+			return nil, within("loss", err)
+		}
+	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer s.scales.streams.Add(-1)
 		if s.scales.streams.Add(1) > int64(s.config.MaxStreams) {

@@ -42,9 +42,19 @@ func TestScoreStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, normalization := range []objective.Normalization{"", objective.NormalizeBatch, objective.NormalizeNone} {
+	settings := []struct {
+		query   string
+		options grpo.StreamOptions
+	}{
+		{"", grpo.StreamOptions{}},
+		{"&normalization=batch", grpo.StreamOptions{Normalization: objective.NormalizeBatch}},
+		{"&normalization=none", grpo.StreamOptions{Normalization: objective.NormalizeNone}},
+		{"&aggregation=normalize_then_sum&loss=%7B%22kl%22:%22k1%22%7D", grpo.StreamOptions{Aggregation: objective.NormalizeThenSum}},
+	}
+	for _, setting := range settings {
 		var want bytes.Buffer
-		metrics, err := scorer.Stream(t.Context(), strings.NewReader(in.String()), &want, grpo.StreamOptions{Grouped: true, Normalization: normalization})
+		setting.options.Grouped = true
+		metrics, err := scorer.Stream(t.Context(), strings.NewReader(in.String()), &want, setting.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,9 +62,9 @@ func TestScoreStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := f.ask("POST", "/v1/score/stream?metrics=true&normalization="+string(normalization), in.String(), "Content-Type: application/x-ndjson")
+		got := f.ask("POST", "/v1/score/stream?metrics=true"+setting.query, in.String(), "Content-Type: application/x-ndjson")
 		if got.status != http.StatusOK || got.body != want.String()+string(last)+"\n" {
-			t.Errorf("%q: %d, %d bytes; want %d", normalization, got.status, len(got.body), want.Len())
+			t.Errorf("%q: %d, %d bytes; want %d", setting.query, got.status, len(got.body), want.Len())
 		}
 		schema := doc.Paths["/v1/score/stream"]["post"].Responses["200"].Content["application/x-ndjson"].Schema
 		for line := range strings.Lines(want.String()[:20_000]) {
@@ -74,6 +84,9 @@ func TestScoreStreamRefuses(t *testing.T) {
 		{"a form", "", "application/x-www-form-urlencoded", 415},
 		{"text, as a page may send it", "", "text/plain", 415},
 		{"an unknown normalization", "?normalization=mean", "application/x-ndjson", 422},
+		{"an unknown aggregation", "?aggregation=mean", "application/x-ndjson", 422},
+		{"a loss that is none", "?loss=5", "application/x-ndjson", 422},
+		{"a loss of an unknown type", "?loss=" + url.QueryEscape(`{"type":"ppo"}`), "application/x-ndjson", 422},
 		{"an unknown parameter", "?rubrik={}", "application/x-ndjson", 422},
 		{"a rubric that is none", "?rubric=5", "application/x-ndjson", 422},
 		{"a rubric of an unknown criterion", "?rubric=" + url.QueryEscape(`{"criteria":{"speed":{"weight":1}}}`), "application/x-ndjson", 422},
@@ -103,7 +116,7 @@ func TestStreamIsAnsweredAsItIsSent(t *testing.T) {
 		_, err := io.WriteString(to, addLine("0", 5)+addLine("0", 6)+addLine("1", 5))
 		wrote <- err
 	}()
-	answers, err := c.ScoreStream(t.Context(), lines, nil, "")
+	answers, err := c.ScoreStream(t.Context(), lines, grpo.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +154,7 @@ func TestStreamIsAnsweredAsItIsSent(t *testing.T) {
 func TestStreamByTheClient(t *testing.T) {
 	c := dial(t, serve(t, api.Config{}).url)
 	rubric := grpo.Rubric{Criteria: map[string]grpo.Criterion{"completion": {Weight: 7}}}
-	answers, err := c.ScoreStream(t.Context(), strings.NewReader(addLine("g", 5)), &rubric, objective.NormalizeNone)
+	answers, err := c.ScoreStream(t.Context(), strings.NewReader(addLine("g", 5)), grpo.Request{Rubric: &rubric, Normalization: objective.NormalizeNone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +162,13 @@ func TestStreamByTheClient(t *testing.T) {
 	if err := errors.Join(err, answers.Close()); err != nil || !strings.HasPrefix(string(text), `{"group":"g","index":0,"reward":7,`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	_, err = c.ScoreStream(t.Context(), strings.NewReader(""), &grpo.Rubric{}, "")
+	_, err = c.ScoreStream(t.Context(), strings.NewReader(""), grpo.Request{Rubric: &grpo.Rubric{}})
 	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid || e.Where != "rubric" {
 		t.Errorf("%v, want one about the rubric", err)
+	}
+	_, err = c.ScoreStream(t.Context(), strings.NewReader(""), grpo.Request{Aggregation: objective.NormalizeThenSum, Loss: &objective.Config{}})
+	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid || e.Where != "loss" {
+		t.Errorf("%v, want one about the loss", err)
 	}
 }
 

@@ -69,7 +69,8 @@ type clause struct {
 // concurrent use.
 type tariff struct {
 	clauses []clause
-	due     []int // the clauses that are more than a measure to report: paid for, or still to be worked out
+	paid    []int // the clauses with a weight
+	due     []int // those, and the ones that are still to be worked out: length and formulas
 	heading *heading
 }
 
@@ -96,6 +97,9 @@ func (r Rubric) compile() (*tariff, error) {
 	scores := make([]CriterionScore, len(clauses))
 	for i, c := range clauses {
 		scores[i] = CriterionScore{Name: c.name, Weight: c.Weight}
+		if c.Weight != 0 {
+			t.paid = append(t.paid, i)
+		}
 		if c.Weight != 0 || c.formula != nil || c.name == CriterionLength {
 			t.due = append(t.due, i)
 		}

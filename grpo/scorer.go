@@ -151,14 +151,14 @@ func (s *Scorer) task(g *Group) (*task, error) {
 // advantages fills in the spread of each group and the advantage of each
 // completion.
 func (p *plan) advantages(groups []GroupScore) error {
-	rewards := make([]objective.Rewards, len(groups))
-	for i, g := range groups {
-		rewards[i] = g.rewards()
+	y := p.payments()
+	for i := range groups {
+		y.open()
+		for j := range groups[i].Completions {
+			y.add(i, &groups[i].Completions[j])
+		}
 	}
-	advantages, spreads, err := objective.Advantages(rewards, p.normalization)
-	if err == nil && p.aggregation == objective.NormalizeThenSum {
-		advantages, err = objective.ByCriterion(p.byCriterion(groups), p.weights(), p.normalization)
-	}
+	advantages, spreads, err := y.advantages()
 	if err != nil {
 		return within("/groups", err)
 	}
@@ -169,41 +169,4 @@ func (p *plan) advantages(groups []GroupScore) error {
 		}
 	}
 	return nil
-}
-
-func (g GroupScore) rewards() (r objective.Rewards) {
-	for i := range g.Completions {
-		r.Add(g.Completions[i].Reward)
-	}
-	return r
-}
-
-// byCriterion lists, for each criterion that is paid for, the values of all
-// completions by group.
-func (p *plan) byCriterion(groups []GroupScore) [][]objective.Rewards {
-	var all [][]objective.Rewards
-	for k := range p.tariff.clauses {
-		if p.tariff.clauses[k].Weight == 0 {
-			continue
-		}
-		values := make([]objective.Rewards, len(groups))
-		for i := range groups {
-			values[i] = groups[i].rewards() // for who is valid
-			for j := range groups[i].Completions {
-				values[i].Values[j] = groups[i].Completions[j].Criteria.values[k]
-			}
-		}
-		all = append(all, values)
-	}
-	return all
-}
-
-func (p *plan) weights() []float64 {
-	var weights []float64
-	for k := range p.tariff.clauses {
-		if w := p.tariff.clauses[k].Weight; w != 0 {
-			weights = append(weights, w)
-		}
-	}
-	return weights
 }

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"toolgym/grpo/objective"
 )
 
 // sequencer takes the scored lines in their order, keeps them until the
@@ -21,10 +19,10 @@ type sequencer struct {
 	tally   *tally
 	grouped bool
 
-	waiting spool
-	names   []string            // the groups that wait, in order of appearance
-	groups  map[string]int      // their indices
-	rewards []objective.Rewards // theirs
+	waiting  spool
+	names    []string       // the groups that wait, in order of appearance
+	groups   map[string]int // their indices
+	payments *payments      // theirs
 }
 
 // lineParts are the parts of a waiting record: the group's index and the line's
@@ -92,8 +90,8 @@ func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 			g = q.open(l.line.group)
 		}
 		binary.LittleEndian.PutUint32(place[:], uint32(g))
-		binary.LittleEndian.PutUint32(place[4:], uint32(len(q.rewards[g].Values)))
-		q.rewards[g].Add(l.score.Reward)
+		binary.LittleEndian.PutUint32(place[4:], uint32(q.payments.size(g)))
+		q.payments.add(g, &l.score)
 	}
 	q.tally.addScore(&l.score)
 	q.tally.noTokens = q.tally.noTokens || l.score.Valid && l.line.completion.LogProbs == nil
@@ -101,10 +99,10 @@ func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 }
 
 func (q *sequencer) open(group string) int {
-	q.groups[group] = len(q.names)
+	g := q.payments.open()
+	q.groups[group] = g
 	q.names = append(q.names, group)
-	q.rewards = append(q.rewards, objective.Rewards{})
-	return len(q.names) - 1
+	return g
 }
 
 // tokensRecord keeps what the loss needs of a line, nothing for most.
@@ -120,7 +118,7 @@ func tokensRecord(l *scoredLine) []byte {
 
 // flush writes the lines that wait to the buffer.
 func (q *sequencer) flush() error {
-	advantages, spreads, err := objective.Advantages(q.rewards, q.plan.normalization)
+	advantages, spreads, err := q.payments.advantages()
 	if err != nil {
 		return fmt.Errorf("comparing rewards: %w", err)
 	}
@@ -136,7 +134,8 @@ func (q *sequencer) flush() error {
 	if err != nil {
 		return err
 	}
-	q.names, q.rewards = q.names[:0], q.rewards[:0]
+	q.names = q.names[:0]
+	q.payments.reset()
 	clear(q.groups)
 	return q.waiting.reset()
 }

@@ -19,7 +19,9 @@ type StreamOptions struct {
 	Grouped       bool
 	Workers       int // 0 means one for each core
 	Normalization objective.Normalization
-	TempDir       string // where what must wait is spilled to; "" means the system's
+	Aggregation   objective.Aggregation
+	Loss          *objective.Config // of the metrics; nil means the defaults
+	TempDir       string            // where what must wait is spilled to; "" means the system's
 }
 
 // Stream scores a file of lines (JSON objects, one completion each) and writes
@@ -29,16 +31,18 @@ type StreamOptions struct {
 //
 // Memory is bounded: what must wait for its group, or for the end of the input
 // (without Grouped, or under batch normalization), is spilled to disk. Of each
-// line that waits some 40 bytes stay in memory.
+// line that waits some 40 bytes stay in memory; where criteria are normalized one
+// by one, 9 more for each that is paid for.
 //
 // The error is the context's, the reader's or the writer's; Stream returns when
 // the read that is pending has returned.
 func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o StreamOptions) (Metrics, error) {
-	plan, err := s.plan(Request{Normalization: o.Normalization})
-	if err != nil {
+	request := Request{Normalization: o.Normalization, Aggregation: o.Aggregation, Loss: o.Loss}
+	if err := request.Validate(); err != nil {
 		return nil, err
 	}
-	if err := (Request{Normalization: o.Normalization}).Validate(); err != nil {
+	plan, err := s.plan(request)
+	if err != nil {
 		return nil, err
 	}
 	tally, err := newTally(plan)
@@ -47,7 +51,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 	}
 	q := &sequencer{
 		out: bufio.NewWriterSize(out, 1<<16), plan: plan, tally: tally, waiting: spool{dir: o.TempDir, limit: maxSpool},
-		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{},
+		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(),
 	}
 	if err := s.pump(ctx, in, plan, q, o.Workers); err != nil {
 		_ = q.waiting.close() // the first error says more

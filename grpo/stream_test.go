@@ -15,6 +15,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/tools"
 )
 
 // outLine is one line of a stream's output.
@@ -117,6 +118,62 @@ func TestStreamAgreesWithScore(t *testing.T) {
 		if l.Group != want.Groups[i/4].ID || l.Index != i%4 || *l.Reward != *c.Reward || l.Advantage != c.Advantage || cmp.Diff(c.Criteria, l.Criteria) != "" {
 			t.Errorf("line %d: %+v, want %+v", i, l, c)
 		}
+	}
+}
+
+// Whatever advantages are made of, a file gets those of a request.
+func TestStreamNormalizesAsScore(t *testing.T) {
+	const groups = 9
+	var body []string
+	for g := range groups {
+		var completions []string
+		for i := range 4 {
+			completions = append(completions, text(call(fmt.Sprintf(`{"a":1,"b":%d}`, 2+(g+i)%4))))
+		}
+		body = append(body, fmt.Sprintf(`{"id":"g%d","tools":%s,"expected":%s,"completions":[%s]}`, g, declared, oneCall, strings.Join(append(completions, `{"text":"no call"}`), ",")))
+	}
+	lines := strings.SplitAfter(many(groups), "\n")
+	var input strings.Builder
+	for g := range groups {
+		input.WriteString(strings.Join(lines[4*g:4*g+4], "") + scoreLine(fmt.Sprintf("g%d", g), "no call"))
+	}
+	for _, normalization := range []objective.Normalization{objective.NormalizeGroup, objective.NormalizeBatch, objective.NormalizeNone} {
+		for _, aggregation := range []objective.Aggregation{objective.SumThenNormalize, objective.NormalizeThenSum} {
+			t.Run(fmt.Sprintf("%s, %s", normalization, aggregation), func(t *testing.T) {
+				want := score(t, decode(t, fmt.Sprintf(`{"normalization":%q,"aggregation":%q,"groups":[%s]}`, normalization, aggregation, strings.Join(body, ","))))
+				for _, grouped := range []bool{true, false} {
+					output, _ := stream(t, input.String(), grpo.StreamOptions{Grouped: grouped, Normalization: normalization, Aggregation: aggregation})
+					for i, l := range readLines(t, output) {
+						if c := want.Groups[i/5].Completions[i%5]; l.Advantage != c.Advantage {
+							t.Fatalf("line %d of a file, grouped %v, has advantage %v, in a request %v", i, grouped, l.Advantage, c.Advantage)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestStreamRefuses(t *testing.T) {
+	s, err := grpo.NewScorer(nil, grpo.DefaultRubric())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		options grpo.StreamOptions
+		where   string
+	}{
+		"an unknown normalization": {grpo.StreamOptions{Normalization: "mean"}, "/normalization"},
+		"an unknown aggregation":   {grpo.StreamOptions{Aggregation: "sum"}, "/aggregation"},
+		"an unknown loss":          {grpo.StreamOptions{Loss: &objective.Config{Type: "ppo"}}, "/loss/type"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.Stream(t.Context(), strings.NewReader(many(1)), io.Discard, test.options)
+			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Where != test.where {
+				t.Errorf("%v, want one about %s", err, test.where)
+			}
+		})
 	}
 }
 
@@ -284,6 +341,12 @@ func TestStreamKnowsTheLoss(t *testing.T) {
 	}
 	if kl := metrics[grpo.MetricKL]; !cmp.Equal(*kl, (math.E-2)/2, tolerance()) {
 		t.Errorf("kl %v, want %v", *kl, (math.E-2)/2) // k3 of d = 0 and d = −1
+	}
+	own := objective.Default()
+	own.KL, own.Beta = objective.KL1, 1
+	_, metrics = stream(t, input, grpo.StreamOptions{Loss: &own})
+	if kl := metrics[grpo.MetricKL]; kl == nil || !cmp.Equal(*kl, -0.5, tolerance()) {
+		t.Errorf("kl %v by k1 of 0 and −1", kl)
 	}
 	_, metrics = stream(t, input+scoreLine("z", "x"), grpo.StreamOptions{})
 	if metrics[grpo.MetricLoss] != nil {

@@ -11,7 +11,6 @@ import (
 	"toolgym/api/dialect/trl"
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
-	"toolgym/grpo/objective"
 	"toolgym/grpo/parse"
 )
 
@@ -34,20 +33,28 @@ func (c *Client) Score(ctx context.Context, r grpo.Request) (grpo.Response, erro
 
 // ScoreStream sends lines ([grpo.Line]), the members of a group as neighbours,
 // and returns the answers as they come: a line ([grpo.ScoredLine]) for each, in
-// the same order. A nil rubric and an empty normalization mean the server's own.
+// the same order. The settings say how, as a request without groups; what they
+// leave out is the server's own.
 //
 // A group is answered when the next one begins or the lines end, and ScoreStream
 // returns with the first answer: who writes the lines does so in another
 // goroutine. The caller closes what is returned; where it ends with an error,
 // the server did not get to the end.
-func (c *Client) ScoreStream(ctx context.Context, lines io.Reader, rubric *grpo.Rubric, normalization objective.Normalization) (io.ReadCloser, error) {
-	q := query("normalization", string(normalization))
-	if rubric != nil {
-		text, err := json.Marshal(rubric)
+func (c *Client) ScoreStream(ctx context.Context, lines io.Reader, settings grpo.Request) (io.ReadCloser, error) {
+	q := query("normalization", string(settings.Normalization), "aggregation", string(settings.Aggregation))
+	if settings.Rubric != nil {
+		text, err := json.Marshal(settings.Rubric)
 		if err != nil {
 			return nil, fmt.Errorf("encoding the rubric: %w", err)
 		}
 		q.Set("rubric", string(text))
+	}
+	if settings.Loss != nil {
+		text, err := json.Marshal(settings.Loss)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the loss: %w", err)
+		}
+		q.Set("loss", string(text))
 	}
 	to := c.at("v1", "score", "stream")
 	if len(q) > 0 {
