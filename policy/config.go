@@ -36,6 +36,12 @@ type Config struct {
 	Steps   int    `json:"steps"`   // tokens in a plan
 	Context int    `json:"context"` // tokens in the longest context
 
+	// Memory is added to what opens the update gates of a new network. At 0,
+	// PyTorch's default, a state's half is forgotten at each step, and what was
+	// read first is lost before it is needed; at 2, an eighth is (Jozefowicz,
+	// Zaremba and Sutskever, 2015).
+	Memory float64 `json:"memory,omitempty"`
+
 	Update       string  `json:"update"`        // documented, a2c or grpo
 	LearningRate float64 `json:"learning_rate"` // of Adam
 	ValueCoef    float64 `json:"value_coef"`    // weight of the value loss
@@ -67,8 +73,9 @@ func Default(update, pool string) Config {
 	return c
 }
 
-// The largest sizes that Validate lets pass.
+// The largest numbers that Validate lets pass.
 const (
+	maxMemory = 16
 	maxHidden = 1024
 	maxStages = 1024
 	maxSize   = 1 << 16
@@ -101,7 +108,7 @@ func (c Config) Validate() error {
 	}{
 		{"learning_rate", c.LearningRate, 0, math.MaxFloat64}, {"value_coef", c.ValueCoef, 0, math.MaxFloat64},
 		{"entropy_coef", c.EntropyCoef, 0, math.MaxFloat64}, {"max_grad_norm", c.MaxGradNorm, math.SmallestNonzeroFloat64, math.MaxFloat64},
-		{"discount", c.Discount, 0, 1}, {"lambda", c.Lambda, 0, 1},
+		{"memory", c.Memory, 0, maxMemory}, {"discount", c.Discount, 0, 1}, {"lambda", c.Lambda, 0, 1},
 	}
 	for _, n := range numbers {
 		if !(n.value >= n.from && n.value <= n.to) {

@@ -38,6 +38,8 @@ func TestValidateNamesTheField(t *testing.T) {
 		"rate NaN":             {func(c *policy.Config) { c.LearningRate = math.NaN() }, "learning_rate"},
 		"infinite value":       {func(c *policy.Config) { c.ValueCoef = math.Inf(1) }, "value_coef"},
 		"negative entropy":     {func(c *policy.Config) { c.EntropyCoef = -0.1 }, "entropy_coef"},
+		"negative memory":      {func(c *policy.Config) { c.Memory = -1 }, "memory"},
+		"memory NaN":           {func(c *policy.Config) { c.Memory = math.NaN() }, "memory"},
 		"no norm":              {func(c *policy.Config) { c.MaxGradNorm = 0 }, "max_grad_norm"},
 		"discount above one":   {func(c *policy.Config) { c.Discount = 1.1 }, "discount"},
 		"negative lambda":      {func(c *policy.Config) { c.Lambda = -0.1 }, "lambda"},

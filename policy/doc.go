@@ -24,7 +24,8 @@
 //	logits = pi(h'), value = v(h')
 //
 // The first input is the embedding of [CTX], each next one that of the token
-// chosen before. Names and shapes of the weights are PyTorch's, so that a
+// chosen before. Weights are drawn by PyTorch's defaults; where what was read has
+// to last for long, [Config] has a memory for the gates z. Names and shapes of the weights are PyTorch's, so that a
 // checkpoint opens there as it is.
 //
 // # Updates

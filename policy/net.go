@@ -16,7 +16,8 @@ type Net struct {
 }
 
 // NewNet returns a network whose weights are drawn from source by PyTorch's
-// defaults: embeddings N(0, 1), all others U(−1/√d, 1/√d). It fails with a
+// defaults: embeddings N(0, 1), all others U(−1/√d, 1/√d), with the
+// configuration's memory on top. It fails with a
 // [*tools.Error] if the configuration is invalid.
 func NewNet(c Config, source rand.Source) (*Net, error) {
 	n, err := emptyNet(c)
@@ -24,6 +25,7 @@ func NewNet(c Config, source rand.Source) (*Net, error) {
 		return nil, err
 	}
 	n.params.Draw(rand.New(source))
+	n.params.Remember(c.Memory)
 	return n, nil
 }
 

@@ -21,16 +21,17 @@ func TestGridworld(t *testing.T) {
 	}
 }
 
-// TestExcess asks for the shortest way only where there is one layout: a policy
-// that solves layouts of all kinds by a step too many is not thrown away.
-func TestExcess(t *testing.T) {
-	for level, asked := range map[string]bool{"0": true, "1": false, "2": false} {
+// TestLayouts asks for the shortest way only where there is one layout: a policy
+// that solves layouts of all kinds by a step too many is not thrown away. It
+// gives memory where there is something to remember.
+func TestLayouts(t *testing.T) {
+	for level, fixed := range map[string]bool{"0": true, "1": false, "2": false} {
 		t.Run("level "+level, func(t *testing.T) {
 			config := configured(t, gridworld.Spec(), train.Choice{
 				Levels: []string{level}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.A2C, Pool: policy.PoolOrdered,
 			}, nil)
-			if got := config.Excess > 0; got != asked {
-				t.Errorf("excess %v", config.Excess)
+			if (config.Excess > 0) != fixed || (config.Network.Memory > 0) == fixed {
+				t.Errorf("excess %v, memory %v", config.Excess, config.Network.Memory)
 			}
 		})
 	}

@@ -50,6 +50,9 @@ type table struct {
 	holdOut float64
 }
 
+// walked tells whether the plans' lengths are to be compared with the shortest.
+func (t table) walked() bool { return t.spec.Name == "gridworld" }
+
 func tables() []table {
 	stages := []string{"0", "1", "2"}
 	a, g := arithmetic.Spec(), gridworld.Spec()
@@ -65,7 +68,8 @@ func tables() []table {
 		{"stage3", "Stage 3: operators drawn, on tasks never seen", a, choose([]string{"3"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0.1},
 		{"stage4", "Stages 3 and 4, on tasks never seen", a, choose([]string{"3", "4"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0.1},
 		{"grid0", "Gridworld, level 0", g, choose([]string{"0"}, tools.Sound, train.Mastery, train.A2C, policy.PoolOrdered), 0},
-		{"grid1", "Gridworld, level 1", g, choose([]string{"1"}, tools.Sound, train.Mastery, train.A2C, policy.PoolOrdered), 0},
+		{"grid1", "Gridworld, level 1: layouts drawn, on tasks never seen, A2C", g, choose([]string{"1"}, tools.Sound, train.Mastery, train.A2C, policy.PoolOrdered), 0.1},
+		{"grid1-grpo", "Gridworld, level 1: layouts drawn, on tasks never seen, GRPO", g, choose([]string{"1"}, tools.Sound, train.Mastery, train.GRPO, policy.PoolOrdered), 0.1},
 	}
 }
 
@@ -88,13 +92,13 @@ func (b bench) print(ctx context.Context, t table) error {
 		command += fmt.Sprintf("-seeds %d ", b.seeds)
 	}
 	fmt.Fprintf(b.out, "## %s\n\n`%s%s`\n\n", t.title, command, t.name)
-	fmt.Fprintf(b.out, "| seed |%s updates | restarts | CPU s |\n|---|%s---|---|---|\n", t.heading(), strings.Repeat("---|", 3*len(t.choice.Levels)))
+	fmt.Fprintf(b.out, "| seed |%s updates | restarts | CPU s |\n|---|%s---|---|---|\n", t.heading(), strings.Repeat("---|", strings.Count(t.heading(), "|")))
 	for seed := b.first; seed < b.first+b.seeds; seed++ {
 		r, err := b.train(ctx, t, seed)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b.out, "| %d |%s %d | %d | %.1f |\n", seed, cells(r), r.Updates, r.Restarts, r.CPU)
+		fmt.Fprintf(b.out, "| %d |%s %d | %d | %.1f |\n", seed, t.cells(r), r.Updates, r.Restarts, r.CPU)
 	}
 	_, err := fmt.Fprintln(b.out)
 	return err
@@ -106,7 +110,7 @@ func (b bench) train(ctx context.Context, t table, seed uint64) (train.Result, e
 	if err != nil {
 		return train.Result{}, err
 	}
-	c.HoldOut = t.holdOut
+	c.HoldOut, c.Network.Compare = t.holdOut, false // no table has the distance to the start
 	trainer, err := train.New(t.spec, c)
 	if err != nil {
 		return train.Result{}, err
@@ -127,14 +131,20 @@ func (t table) heading() string {
 	var b strings.Builder
 	for _, level := range t.choice.Levels {
 		fmt.Fprintf(&b, " success %s | reward %s | steps |", level, level)
+		if t.walked() {
+			b.WriteString(" shortest |")
+		}
 	}
 	return b.String()
 }
 
-func cells(r train.Result) string {
+func (t table) cells(r train.Result) string {
 	var b strings.Builder
 	for i := range r.Success {
 		fmt.Fprintf(&b, " %.1f %% | %.2f | %.1f |", 100*r.Success[i], r.Reward[i], r.Standings[i].Steps)
+		if t.walked() {
+			fmt.Fprintf(&b, " %.1f |", r.Standings[i].Optimal)
+		}
 	}
 	return b.String()
 }

@@ -127,6 +127,19 @@ func (p *Params[F]) Draw(rng *rand.Rand) {
 	}
 }
 
+// Remember moves the biases of all update gates, so that σ(bias) of a state, and
+// not half of it, outlasts a step of an untrained network.
+func (p *Params[F]) Remember(bias float64) {
+	for _, gates := range [][]F{p.RNN.BiasIH, p.Ctx.BiasIH} {
+		if gates == nil {
+			continue // no GRU over contexts
+		}
+		for i := p.Hidden; i < 2*p.Hidden; i++ { // z of r, z, n
+			gates[i] += F(bias)
+		}
+	}
+}
+
 // Table sets table (vocabulary × 3d) to the input-to-hidden product of each
 // token's embedding, biases included.
 func (p *Params[F]) Table(k vector.Arithmetic[F], g GRU[F], table []F) {
