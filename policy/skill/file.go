@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"toolgym/internal/strictjson"
+	"toolgym/policy/internal/disk"
 	"toolgym/tools"
 )
 
@@ -166,29 +166,10 @@ func (l *Library) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(path, text); err != nil {
+	if err := disk.Write(path, text); err != nil {
 		return fmt.Errorf("writing a skill library: %w", err)
 	}
 	current.remember()
 	*l = *current
-	return nil
-}
-
-// replace writes a file so that its name means the old content or the new one.
-func replace(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = errors.Join(f.Chmod(0o644), f.Sync())
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
 	return nil
 }
