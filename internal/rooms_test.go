@@ -30,7 +30,7 @@ func mayImport() map[string][]string {
 		"grpo/eval/stats":     {},
 		"grpo/eval":           {"grpo/rollout", "grpo/eval/stats"},
 		"grpo/eval/suite":     {"grpo/eval"},
-		"grpo/eval/report":    {"grpo/eval"},
+		"grpo/eval/report":    {"grpo/eval", "internal/chart"},
 		"policy/...":          {},
 		"policy":              {"policy/...", "tools/...", "grpo"},
 		"policy/bench":        {"policy"},

@@ -13,8 +13,20 @@
 // data-live is sent as its controls move, and the part of the page that the
 // answer replaces is the same template, drawn again by the server.
 //
-// Charts are drawn by the server as SVG, in colours that the style sheet names,
-// so that they follow the page from light to dark.
+// Charts are drawn by the server as SVG (package internal/chart), in colours that
+// the style sheet names, so that they follow the page from light to dark.
+//
+// # Trainings
+//
+// /lab/training starts, holds and stops the trainings of POST /v1/policy/runs by
+// that resource's own routes, and shows them: run=ID, up to six times, lays runs
+// over each other, bound=X moves the divergence above which the page warns.
+// /lab/training/events sends a frame (figures, drawings, and the values of their
+// points in words) whenever there is something new, at most about every 125 ms
+// and for at most half of a processor's time; a client that is slow gets fewer
+// frames and never an old one. A line has at most 200 points: the first and the
+// last update, and in between means over as many neighbours as it takes.
+// /lab/training/curves/csv has every update.
 //
 // # The playground
 //

@@ -30,6 +30,7 @@ type selection struct {
 // A laidRun is a run with its telemetry so far.
 type laidRun struct {
 	training.State
+	Busy    bool // it trains, or waits in memory: it can be stopped, and not be deleted
 	shown   bool
 	look    int
 	records []telemetry.Record
@@ -79,7 +80,8 @@ func (l *Lab) fresh(r *http.Request, s selection) selection {
 		}
 		records := run.Records()
 		state.Updates = len(records)
-		s.runs = append(s.runs, laidRun{State: state, records: records})
+		_, more := run.Events().After(len(records)) // of a run without a process there is no more
+		s.runs = append(s.runs, laidRun{State: state, Busy: more != nil, records: records})
 	}
 	if len(s.ids) == 0 && len(s.runs) > 0 {
 		s.ids = []string{s.runs[0].ID}
@@ -148,8 +150,8 @@ func (s *selection) Query() url.Values {
 func (s *selection) version() (whole, list string) {
 	all, names := fnv.New64a(), fnv.New64a()
 	for _, run := range s.runs {
-		fmt.Fprintf(names, "%s %s\n", run.ID, run.State.State)
-		fmt.Fprintf(all, "%s %s %d\n", run.ID, run.State.State, run.Updates)
+		fmt.Fprintf(names, "%s %s %t\n", run.ID, run.State.State, run.Busy)
+		fmt.Fprintf(all, "%s %s %t %d\n", run.ID, run.State.State, run.Busy, run.Updates)
 	}
 	return fmt.Sprintf("%x", all.Sum64()), fmt.Sprintf("%x", names.Sum64())
 }

@@ -117,11 +117,12 @@ func (b *browser) takesAway(t *testing.T) {
 // TestTrainingIsSteered holds a run that would last for hours, lets it go on,
 // stops and deletes it, and counts what reaches the page meanwhile.
 func TestTrainingIsSteered(t *testing.T) {
-	b := open(t, api.Config{})
+	b := open(t, api.Config{MaxRuns: 1})
 	b.visit("/lab/training")
 	b.set("#env", "gridworld")
 	eval[bool](b, `document.querySelector("[data-env=gridworld] [value='1']").click(), true`)
 	b.set("#algo", "a2c")
+	b.set("#seed", "18446744073709551615")
 	b.set("#updates", "many")
 	b.click("#go")
 	b.until(`document.querySelector("#updates[aria-invalid]")`)
@@ -133,6 +134,9 @@ func TestTrainingIsSteered(t *testing.T) {
 	b.set("#updates", "1000000")
 	b.click("#go")
 	b.until(`document.querySelector("[data-do=pause]")`)
+	if got := b.text(".runlist label"); !strings.Contains(got, "seed 18446744073709551615") {
+		t.Errorf("the run is %s", got)
+	}
 	eval[bool](b, `(() => { window.seen = new Set(); window.drawn = new Set();
 		new MutationObserver(() => {
 			seen.add(document.querySelector(".runlist [data-iteration]")?.textContent);
@@ -145,13 +149,20 @@ func TestTrainingIsSteered(t *testing.T) {
 	b.until(`fetch("/v1/policy/runs/` + id + `").then(a => a.json()).then(run => document.querySelector("#last-title [data-iteration]").textContent === run.updates + " of 1000000")`)
 	held := b.text("#last-title [data-iteration]")
 	b.shoot("training-paused")
+	b.click("#go")
+	b.until(`document.getElementById("start-wrong").textContent.includes("limit")`)
+	defer b.forgive("status of 503")
 	b.click("[data-do=resume]")
 	b.until(`document.querySelector(".runlist .badge").textContent === "running"`)
 	b.until(`document.querySelector("#last-title [data-iteration]").textContent !== ` + quoted(held))
 	b.click("[data-do=stop]")
 	b.until(`document.querySelector(".runlist .badge").textContent === "cancelled"`)
 	b.click("[data-do=delete]")
+	b.until(`document.querySelector("[data-do=delete]").textContent === "Really delete?"`)
+	b.click("[data-do=delete]")
 	b.until(`document.getElementById("first")`)
+	b.click("#first")
+	b.until(`document.querySelector(".runlist .badge")?.textContent === "running"`)
 }
 
 // forgive takes back a complaint of the console that the test has provoked.

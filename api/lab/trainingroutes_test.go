@@ -164,3 +164,34 @@ func TestTrainingsOfOthers(t *testing.T) {
 		t.Errorf("what tim sees: %v %.200s", err, page)
 	}
 }
+
+// TestTrainingOfAnEarlierServer can go on and be deleted; there is nothing to stop.
+func TestTrainingOfAnEarlierServer(t *testing.T) {
+	config := api.Config{Specs: tools.Specs{gridworld.Spec()}, Logger: slog.New(slog.DiscardHandler), Data: t.TempDir()}
+	var id string
+	for turn := range 2 {
+		server, err := api.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listening := httptest.NewServer(server)
+		if turn == 0 {
+			id = started(t, listening.URL, `{"env":"gridworld","stages":["1"]}`, "")
+			body := ask(t.Context(), t, http.MethodGet, listening.URL+"/lab/training/events", "", "", "").body
+			events(t, body, func(e event) bool { return strings.Contains(e.data, `"to":[1,2`) })
+		}
+		page, err := io.ReadAll(ask(t.Context(), t, http.MethodGet, listening.URL+"/lab/training?run="+id, "", "", "").body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]bool{`data-do="pause"`: turn == 0, `data-do="stop"`: turn == 0, `data-do="resume"`: turn == 1, `data-do="delete"`: turn == 1} {
+			if strings.Contains(string(page), text) != want {
+				t.Errorf("server %d: %s is there: %t", turn, text, !want)
+			}
+		}
+		if err := server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		listening.Close()
+	}
+}

@@ -180,6 +180,11 @@ view.addEventListener("click", guarded(async (event) => {
   const button = event.target.closest("[data-do]");
   if (!button || button.ariaBusy) return;
   const id = button.closest("[data-run]").dataset.run, action = button.dataset.do;
+  if (action === "delete" && !button.dataset.sure) { // what is deleted can not be had back
+    button.dataset.sure = "true";
+    write(button, "Really delete?");
+    return;
+  }
   button.ariaBusy = "true"; // one that is disabled would lose the focus
   try {
     if (action === "pause" || action === "resume") await ask(`${runs}/${id}/${action}`, { method: "POST" });
@@ -197,11 +202,18 @@ view.addEventListener("click", guarded(async (event) => {
   watch();
 }));
 
+view.addEventListener("focusout", (event) => {
+  const button = event.target.closest("[data-sure]");
+  if (!button) return;
+  delete button.dataset.sure;
+  write(button, "Delete");
+});
+
 // --- a new training ----------------------------------------------------------
 
 /** Starts a training and shows it, over what is shown where that is wished. */
 async function begin(body, over) {
-  const answer = await ask(runs, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+  const answer = await ask(runs, { method: "POST", body, headers: { "Content-Type": "application/json" } });
   const wanted = new URLSearchParams({ run: (await answer.json()).id });
   for (const [name, value] of new URLSearchParams(query())) if (over || name !== "run") wanted.append(name, value);
   await show(wanted);
@@ -209,19 +221,23 @@ async function begin(body, over) {
 
 view.addEventListener("click", guarded(async (event) => {
   const button = event.target.closest("[data-start]");
-  if (button) await begin(JSON.parse(button.dataset.start), false);
+  if (button) await begin(button.dataset.start, false);
 }));
 
-/** The form as a body; what stands in it as no number is sent as it is, for the
-    server to say what would be right. */
+/** The form as a body. Numbers go as they are written, since seeds may be larger
+    than numbers are here, and what is no number as a text, for the server to say
+    what would be right. */
 function bodyOf() {
-  const number = (name) => { const text = start.elements[name].value.trim(); return text === "" ? undefined : Number.isNaN(Number(text)) ? text : Number(text); };
   const body = {};
   for (const name of ["env", "algo", "rules", "curriculum", "pool"]) body[name] = start.elements[name].value;
   body.stages = all(`[data-env="${CSS.escape(body.env)}"] input:checked`, start).map((box) => box.value);
-  for (const name of ["seed", "updates"]) body[name] = number(name);
-  if (body.algo === "grpo") for (const name of ["beta", "epsilon"]) body[name] = number(name);
-  return body;
+  if (!body.stages.length) throw Object.assign(new Error(), { problem: { errors: [{ pointer: "#/stages", detail: "no stage is ticked", want: "at least one" }] } });
+  const fields = Object.entries(body).map(([name, value]) => [name, JSON.stringify(value)]);
+  for (const name of ["seed", "updates", ...(body.algo === "grpo" ? ["beta", "epsilon"] : [])]) {
+    const text = start.elements[name].value.trim();
+    if (text) fields.push([name, /^(0|[1-9]\d*)(\.\d+)?$/.test(text) ? text : JSON.stringify(text)]);
+  }
+  return `{${fields.map(([name, value]) => `"${name}":${value}`)}}`;
 }
 
 function fill(preset) {
@@ -283,3 +299,4 @@ start.addEventListener("submit", async (event) => {
 
 if (choice.selectedOptions[0]?.dataset.start) fill(JSON.parse(choice.selectedOptions[0].dataset.start));
 watch();
+document.addEventListener("visibilitychange", () => { if (document.hidden) source?.close(); else watch(); });

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"toolgym/internal/chart"
 )
 
 // Two colours that can be told apart on light and dark ground, also by people
@@ -98,7 +99,7 @@ func wholeTicks(n int) plot.ConstantTicks {
 }
 
 // render draws without a background, in the page's own colour of text and in
-// its width. The fonts are those whose measures the drawing was made with.
+// its width.
 func render(p *plot.Plot, width, height vg.Length) (string, error) {
 	p.BackgroundColor = color.Transparent
 	canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
@@ -107,9 +108,6 @@ func render(p *plot.Plot, width, height vg.Length) (string, error) {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("writing a figure: %w", err)
 	}
-	_, text, _ := strings.Cut(b.String(), "<svg") // before it stand the XML declarations of a file
-	text = "<svg" + text
-	text = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`).ReplaceAllString(text, `<svg role="img"`)
-	text = regexp.MustCompile(`font-family:[^;"]*`).ReplaceAllString(text, "font-family:'Liberation Sans',Arial,Helvetica,sans-serif")
+	text := strings.Replace(chart.Plain(b.String()), "<svg", `<svg role="img"`, 1)
 	return strings.ReplaceAll(text, "#000000", "currentColor"), nil
 }
