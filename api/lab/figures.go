@@ -54,7 +54,7 @@ func (s *selection) figures() []figure {
 		{Key: "policy_loss", Name: "Policy loss", Value: value(&r.PolicyLoss), Note: lossNote(run)},
 		{Key: "advantage", Name: "Advantage", Value: value(&r.Advantage), Note: "mean of its size"},
 		{Key: "grad_norm", Name: "Gradient norm", Value: value(&r.GradNorm), Note: gradientNote(run)},
-		{Key: "speed", Name: "Updates per second", Value: speed, Note: "on this server"},
+		{Key: "speed", Name: "Speed", Value: speed, Note: "updates a second"},
 	}
 }
 

@@ -277,14 +277,21 @@ function clear() {
 function refuse(error) {
   const flaw = (error.problem?.errors ?? []).find((e) => document.getElementById(nameOf(e) + "-wrong"));
   const place = document.getElementById(flaw ? nameOf(flaw) + "-wrong" : "start-wrong");
-  place.textContent = flaw ? [flaw.detail, flaw.want && `want ${flaw.want}`].filter(Boolean).join("; ") : error.message;
-  place.hidden = false;
   const field = flaw && document.getElementById(nameOf(flaw));
+  place.textContent = flaw ? wordsOf(flaw, field) : error.message;
+  place.hidden = false;
   if (!field) return;
   if (field.closest("#more")) document.getElementById("more").open = true;
   field.setAttribute("aria-invalid", "true");
   field.setAttribute("aria-describedby", place.id);
   (field.matches("fieldset") ? field.querySelector("[data-env]:not([hidden]) input") : field).focus();
+}
+
+/** A flaw in words for people: those about JSON's types are for programs. */
+function wordsOf(flaw, field) {
+  const kind = { integer: "whole number", number: "number" }[/^got string, want (\w+)$/.exec(flaw.detail)?.[1]];
+  if (kind) return `“${field.value}” is no ${kind}`;
+  return [flaw.detail, flaw.want && `want ${flaw.want}`].filter(Boolean).join("; ");
 }
 
 const nameOf = (flaw) => (flaw.pointer ?? "").replace(/^#?\//, "").split("/")[0];
