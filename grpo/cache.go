@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"toolgym/grpo/match"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -39,9 +40,9 @@ func newCache(s *Scorer) *cache {
 func (c *cache) task(l *line) (*task, error) {
 	switch {
 	case l.taskID != "" && (l.tools != nil || l.expected != nil):
-		return nil, refuse("/task_id", "either task_id, or tools and expected", "both are given")
+		return nil, refusal.New("/task_id", "either task_id, or tools and expected", "both are given")
 	case l.taskID == "" && l.expected == nil:
-		return nil, refuse("", "either task_id, or tools and expected", "neither is given")
+		return nil, refusal.New("", "either task_id, or tools and expected", "neither is given")
 	case l.taskID != "":
 		return remember(c, c.tasks, []byte(l.taskID), func() (*task, error) { return c.scorer.playedTask(l.taskID) })
 	}
@@ -51,7 +52,7 @@ func (c *cache) task(l *line) (*task, error) {
 		set, err := remember(c, c.sets, l.tools, func() (*toolset, error) {
 			set, err := readTools(l.tools)
 			if err != nil {
-				return nil, at("/tools", err)
+				return nil, refusal.Below("/tools", err)
 			}
 			return c.scorer.toolsets.of(set), nil
 		})
@@ -60,7 +61,7 @@ func (c *cache) task(l *line) (*task, error) {
 		}
 		expected, err := readExpected(l.expected)
 		if err != nil {
-			return nil, at("/expected", err)
+			return nil, refusal.Below("/expected", err)
 		}
 		return expectedTask(set, expected)
 	})
@@ -93,7 +94,7 @@ func readTools(text []byte) (tools.Set, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, refuse("", "a list of tools", "%v", err)
+		return nil, refusal.New("", "a list of tools", "%v", err)
 	}
 	return set, set.Validate()
 }
@@ -103,7 +104,7 @@ func readExpected(text []byte) (match.Expected, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&expected); err != nil {
-		return expected, refuse("", "calls, order, extra, match and answer", "%v", err)
+		return expected, refusal.New("", "calls, order, extra, match and answer", "%v", err)
 	}
 	return expected, nil
 }

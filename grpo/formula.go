@@ -11,6 +11,8 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
+
+	"toolgym/internal/refusal"
 )
 
 // The bounds of a formula. Without loops, ranges and growing texts its cost is
@@ -63,7 +65,7 @@ type formula struct {
 
 func newFormula(text string) (*formula, error) {
 	if len(text) > maxFormulaSize {
-		return nil, refuse("", fmt.Sprintf("at most %d bytes", maxFormulaSize), "%d bytes", len(text))
+		return nil, refusal.New("", fmt.Sprintf("at most %d bytes", maxFormulaSize), "%d bytes", len(text))
 	}
 	options := []expr.Option{expr.Env(variables{}), expr.MaxNodes(maxFormulaNodes), expr.Optimize(false), expr.DisableAllBuiltins()}
 	for _, name := range functions() {
@@ -72,7 +74,7 @@ func newFormula(text string) (*formula, error) {
 	program, err := expr.Compile(text, options...)
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, refuse("", "an expression over the criteria, turns, tokens, matched, text, answer and called(name)", "%s", line)
+		return nil, refusal.New("", "an expression over the criteria, turns, tokens, matched, text, answer and called(name)", "%s", line)
 	}
 	node := program.Node()
 	check := &scrutiny{}
@@ -81,7 +83,7 @@ func newFormula(text string) (*formula, error) {
 		return nil, check.err
 	}
 	if !isNumber(node.Type()) && !isKind(node.Type(), reflect.Bool) {
-		return nil, refuse("", "a number or a condition", "the formula gives %v", node.Type())
+		return nil, refusal.New("", "a number or a condition", "the formula gives %v", node.Type())
 	}
 	return &formula{program, check.tokens}, nil
 }
@@ -143,7 +145,7 @@ func (s *scrutiny) Visit(node *ast.Node) {
 
 func (s *scrutiny) refuse(what string) {
 	if s.err == nil {
-		s.err = refuse("", "numbers, texts, conditions and "+strings.Join(functions(), ", "), "formulas have no %q", what)
+		s.err = refusal.New("", "numbers, texts, conditions and "+strings.Join(functions(), ", "), "formulas have no %q", what)
 	}
 }
 

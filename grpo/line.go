@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 )
 
@@ -63,14 +64,14 @@ func readLine(text, before []byte, l *line) error {
 	err := members(text, before, func(key, value []byte) error {
 		field := fieldOf(key)
 		if field == unknown {
-			return refuse("/"+clip(string(key)), "one of "+strings.Join(lineFields(), ", "), "unknown field")
+			return refusal.New("/"+clip(string(key)), "one of "+strings.Join(lineFields(), ", "), "unknown field")
 		}
 		if seen&(1<<field) != 0 {
-			return refuse("/"+clip(string(key)), "each field once", "it stands twice")
+			return refusal.New("/"+clip(string(key)), "each field once", "it stands twice")
 		}
 		seen |= 1 << field
 		if err := l.read(field, value); err != nil {
-			return at("/"+string(key), err)
+			return refusal.Below("/"+string(key), err)
 		}
 		return nil
 	})
@@ -118,11 +119,11 @@ func (l *line) read(f field, value []byte) error {
 func readText(value []byte, to *string) error {
 	read, err := strictjson.Decode(value)
 	if err != nil {
-		return refuse("", "a text", "%v", err)
+		return refusal.New("", "a text", "%v", err)
 	}
 	text, ok := read.(string)
 	if !ok && read != nil {
-		return refuse("", "a text", "%s", describe(read))
+		return refusal.New("", "a text", "%s", describe(read))
 	}
 	*to = text
 	return nil
@@ -130,7 +131,7 @@ func readText(value []byte, to *string) error {
 
 func readJSON(value []byte, to any) error {
 	if err := json.Unmarshal(value, to); err != nil {
-		return refuse("", "a value of the documented form", "%v", err)
+		return refusal.New("", "a value of the documented form", "%v", err)
 	}
 	return nil
 }

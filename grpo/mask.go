@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 )
 
 // Spans returns what a completion's episode says, and which bytes of it the
@@ -20,7 +21,7 @@ func (c Completion) Spans() (text string, own []parse.Span, err error) {
 	for i, raw := range c.Messages {
 		var m message
 		if err := json.Unmarshal(raw, &m); err != nil {
-			return "", nil, refuse(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
+			return "", nil, refusal.New(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
 		}
 		if m.Role != "assistant" && m.Role != "tool" {
 			continue

@@ -1,6 +1,10 @@
 package grpo
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolgym/internal/refusal"
+)
 
 // members calls f with each member of the JSON object that text is: its key as
 // it is written, without the quotes, and the bytes of its value. It looks only
@@ -11,18 +15,18 @@ import "bytes"
 func members(text, before []byte, f func(key, value []byte) error) error {
 	text = bytes.TrimSpace(text)
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
-		return refuse("", "a JSON object", "the line is none")
+		return refusal.New("", "a JSON object", "the line is none")
 	}
 	rest := bytes.TrimSpace(text[1 : len(text)-1])
 	for len(rest) > 0 {
 		end := skipString(rest)
 		if rest[0] != '"' || end < 0 {
-			return refuse("", "a JSON object", "no key where one is due")
+			return refusal.New("", "a JSON object", "no key where one is due")
 		}
 		key := rest[1 : end-1]
 		rest = bytes.TrimLeft(rest[end:], blanks)
 		if len(rest) == 0 || rest[0] != ':' {
-			return refuse("/"+clip(string(key)), "a colon and a value", "neither follows the key")
+			return refusal.New("/"+clip(string(key)), "a colon and a value", "neither follows the key")
 		}
 		rest = bytes.TrimLeft(rest[1:], blanks)
 		if end = len(before); !starts(rest, before) {
@@ -33,7 +37,7 @@ func members(text, before []byte, f func(key, value []byte) error) error {
 		}
 		if rest = rest[end:]; len(rest) > 0 {
 			if rest = bytes.TrimLeft(rest[1:], blanks); len(rest) == 0 { // after the comma
-				return refuse("", "a JSON object", "a comma before its end")
+				return refusal.New("", "a JSON object", "a comma before its end")
 			}
 		}
 	}

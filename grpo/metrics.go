@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo/objective"
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 )
 
 // Metrics are the figures of a batch, under the names that trainers print. A
@@ -95,7 +96,7 @@ type tally struct {
 func newTally(p *plan) (*tally, error) {
 	meter, err := objective.NewMeter(p.loss)
 	if err != nil {
-		return nil, at("/loss/", err)
+		return nil, refusal.Below("/loss/", err)
 	}
 	return &tally{
 		tariff: p.tariff, criteria: make([]moments, len(p.tariff.clauses)),
@@ -110,7 +111,7 @@ func (t *tally) addGroup(g *Group, scored *GroupScore) error {
 	for i := range scored.Completions {
 		t.addScore(&scored.Completions[i])
 		if err := t.addTokens(&g.Completions[i], &scored.Completions[i]); err != nil {
-			return at(fmt.Sprintf("/completions/%d/", i), err)
+			return refusal.Below(fmt.Sprintf("/completions/%d/", i), err)
 		}
 	}
 	return nil

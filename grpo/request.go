@@ -7,6 +7,7 @@ import (
 	"toolgym/grpo/match"
 	"toolgym/grpo/objective"
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -63,27 +64,27 @@ type Completion struct {
 func (r Request) Validate() error {
 	if r.Rubric != nil {
 		if err := r.Rubric.Validate(); err != nil {
-			return at("/rubric", err)
+			return refusal.Below("/rubric", err)
 		}
 	}
 	switch r.Normalization {
 	case "", objective.NormalizeGroup, objective.NormalizeBatch, objective.NormalizeNone:
 	default:
-		return refuse("/normalization", "group, batch or none", "unknown normalization %q", clip(string(r.Normalization)))
+		return refusal.New("/normalization", "group, batch or none", "unknown normalization %q", clip(string(r.Normalization)))
 	}
 	switch r.Aggregation {
 	case "", objective.SumThenNormalize, objective.NormalizeThenSum:
 	default:
-		return refuse("/aggregation", "sum_then_normalize or normalize_then_sum", "unknown aggregation %q", clip(string(r.Aggregation)))
+		return refusal.New("/aggregation", "sum_then_normalize or normalize_then_sum", "unknown aggregation %q", clip(string(r.Aggregation)))
 	}
 	if r.Loss != nil {
 		if err := r.Loss.Validate(); err != nil {
-			return at("/loss/", err)
+			return refusal.Below("/loss/", err)
 		}
 	}
 	for i, g := range r.Groups {
 		if err := g.validate(); err != nil {
-			return at(fmt.Sprintf("/groups/%d", i), err)
+			return refusal.Below(fmt.Sprintf("/groups/%d", i), err)
 		}
 	}
 	return nil
@@ -92,16 +93,16 @@ func (r Request) Validate() error {
 func (g Group) validate() error {
 	switch {
 	case g.TaskID != "" && (g.Tools != nil || g.Expected != nil):
-		return refuse("/task_id", "either task_id, or tools and expected", "both are given")
+		return refusal.New("/task_id", "either task_id, or tools and expected", "both are given")
 	case g.TaskID == "" && g.Expected == nil:
-		return refuse("", "either task_id, or tools and expected", "neither is given")
+		return refusal.New("", "either task_id, or tools and expected", "neither is given")
 	}
 	if err := g.Tools.Validate(); err != nil {
 		return err
 	}
 	for i, c := range g.Completions {
 		if err := c.validate(); err != nil {
-			return at(fmt.Sprintf("/completions/%d", i), err)
+			return refusal.Below(fmt.Sprintf("/completions/%d", i), err)
 		}
 	}
 	return nil
@@ -109,10 +110,10 @@ func (g Group) validate() error {
 
 func (c Completion) validate() error {
 	if (c.Text == nil) == (c.Messages == nil) && c.Failure == nil {
-		return refuse("", "either text or messages", "a completion of %s", both(c.Text != nil))
+		return refusal.New("", "either text or messages", "a completion of %s", both(c.Text != nil))
 	}
 	if c.Tokens != nil && *c.Tokens < 0 {
-		return refuse("/tokens", "a number of tokens", "%d", *c.Tokens)
+		return refusal.New("/tokens", "a number of tokens", "%d", *c.Tokens)
 	}
 	n := len(c.LogProbs)
 	for _, list := range []struct {
@@ -120,7 +121,7 @@ func (c Completion) validate() error {
 		length int
 	}{{"old_logprobs", len(c.OldLogProbs)}, {"ref_logprobs", len(c.RefLogProbs)}, {"mask", len(c.Mask)}} {
 		if list.length != 0 && list.length != n {
-			return refuse("/"+list.name, "one entry a token", "%d entries for %d logprobs", list.length, n)
+			return refusal.New("/"+list.name, "one entry a token", "%d entries for %d logprobs", list.length, n)
 		}
 	}
 	return c.Family.Validate()

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"toolgym/internal/refusal"
 )
 
 // A Rubric says what a completion is paid for. A criterion that it does not
@@ -77,7 +79,7 @@ type tariff struct {
 // compile checks the rubric and makes it ready.
 func (r Rubric) compile() (*tariff, error) {
 	if len(r.Criteria) == 0 || len(r.Criteria) > maxCriteria {
-		return nil, refuse("/criteria", fmt.Sprintf("between 1 and %d criteria", maxCriteria), "%d criteria", len(r.Criteria))
+		return nil, refusal.New("/criteria", fmt.Sprintf("between 1 and %d criteria", maxCriteria), "%d criteria", len(r.Criteria))
 	}
 	var clauses []clause
 	for _, name := range criteria() {
@@ -90,7 +92,7 @@ func (r Rubric) compile() (*tariff, error) {
 	}
 	for i := range clauses {
 		if err := clauses[i].check(); err != nil {
-			return nil, at("/criteria/"+clauses[i].name, err)
+			return nil, refusal.Below("/criteria/"+clauses[i].name, err)
 		}
 	}
 	t := &tariff{clauses: clauses}
@@ -114,38 +116,38 @@ var ownName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 func (c *clause) check() error {
 	if math.IsNaN(c.Weight) || math.IsInf(c.Weight, 0) {
-		return refuse("/weight", "a finite number", "%v", c.Weight)
+		return refusal.New("/weight", "a finite number", "%v", c.Weight)
 	}
 	if c.name != CriterionLength && (c.Unit != "" || c.Soft != 0 || c.Max != 0) {
-		return refuse("/unit", "unit, soft and max with length only", "%s has no unit", c.name)
+		return refusal.New("/unit", "unit, soft and max with length only", "%s has no unit", c.name)
 	}
 	switch {
 	case known(c.name) && c.Formula != "":
-		return refuse("/formula", "a name of its own for a criterion with a formula", "%s is worked out already", c.name)
+		return refusal.New("/formula", "a name of its own for a criterion with a formula", "%s is worked out already", c.name)
 	case known(c.name):
 		return c.checkUnit()
 	case !ownName.MatchString(c.name):
-		return refuse("", "small letters, digits and _, at most 64", "the name %q", clip(c.name))
+		return refusal.New("", "small letters, digits and _, at most 64", "the name %q", clip(c.name))
 	case c.Formula == "":
-		return refuse("", "one of "+strings.Join(criteria(), ", ")+", or a formula", "unknown criterion %q", c.name)
+		return refusal.New("", "one of "+strings.Join(criteria(), ", ")+", or a formula", "unknown criterion %q", c.name)
 	}
 	var err error
 	c.formula, err = newFormula(c.Formula)
-	return at("/formula", err)
+	return refusal.Below("/formula", err)
 }
 
 func (c *clause) checkUnit() error {
 	switch c.Unit {
 	case "", UnitTurn, UnitOff:
 		if c.Soft != 0 || c.Max != 0 {
-			return refuse("/unit", UnitToken, "soft and max are numbers of tokens")
+			return refusal.New("/unit", UnitToken, "soft and max are numbers of tokens")
 		}
 	case UnitToken:
 		if c.Soft < 0 || c.Max <= c.Soft {
-			return refuse("/max", "0 ≤ soft < max", "soft is %d and max %d", c.Soft, c.Max)
+			return refusal.New("/max", "0 ≤ soft < max", "soft is %d and max %d", c.Soft, c.Max)
 		}
 	default:
-		return refuse("/unit", "turn, token or off", "unknown unit %q", clip(c.Unit))
+		return refusal.New("/unit", "turn, token or off", "unknown unit %q", clip(c.Unit))
 	}
 	return nil
 }

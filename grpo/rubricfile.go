@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 )
 
@@ -23,7 +24,7 @@ const maxRubricSize = 1 << 20
 // would be right there. The rubric that is returned is valid.
 func ParseRubric(text []byte) (Rubric, error) {
 	if len(text) > maxRubricSize {
-		return Rubric{}, refuse("", "a rubric of at most 1 MiB", "%d bytes", len(text))
+		return Rubric{}, refusal.New("", "a rubric of at most 1 MiB", "%d bytes", len(text))
 	}
 	var value any
 	var err error
@@ -33,7 +34,7 @@ func ParseRubric(text []byte) (Rubric, error) {
 		value, err = readYAML(text)
 	}
 	if err != nil {
-		return Rubric{}, refuse("", "a rubric in YAML or JSON", "%v", err)
+		return Rubric{}, refusal.New("", "a rubric in YAML or JSON", "%v", err)
 	}
 	r, err := rubricOf(value)
 	if err != nil {
@@ -59,7 +60,7 @@ func readYAML(text []byte) (value any, err error) {
 func (r *Rubric) UnmarshalJSON(text []byte) error {
 	value, err := strictjson.Decode(text)
 	if err != nil {
-		return refuse("", "a rubric", "%v", err)
+		return refusal.New("", "a rubric", "%v", err)
 	}
 	*r, err = rubricOf(value)
 	return err
@@ -102,7 +103,7 @@ func criterionOf(value any) (c Criterion, err error) {
 }
 
 func unknownField(field, want string) error {
-	return refuse("", want, "unknown field %q", clip(field))
+	return refusal.New("", want, "unknown field %q", clip(field))
 }
 
 // eachField calls f for each field of an object in order of the names, and
@@ -110,11 +111,11 @@ func unknownField(field, want string) error {
 func eachField(value any, f func(field string, value any) error) error {
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return refuse("", "an object", "%s", describe(value))
+		return refusal.New("", "an object", "%s", describe(value))
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if err := f(field, fields[field]); err != nil {
-			return at("/"+clip(field), err)
+			return refusal.Below("/"+clip(field), err)
 		}
 	}
 	return nil
@@ -127,7 +128,7 @@ func numberOf(value any) (float64, error) {
 	case json.Number:
 		parsed, err := v.Float64()
 		if err != nil {
-			return 0, refuse("", "a finite number", "%s", clip(string(v)))
+			return 0, refusal.New("", "a finite number", "%s", clip(string(v)))
 		}
 		f = parsed
 	case float64:
@@ -135,10 +136,10 @@ func numberOf(value any) (float64, error) {
 	case int:
 		f = float64(v)
 	default:
-		return 0, refuse("", "a finite number", "%s", describe(value))
+		return 0, refusal.New("", "a finite number", "%s", describe(value))
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, refuse("", "a finite number", "%v", f)
+		return 0, refusal.New("", "a finite number", "%v", f)
 	}
 	return f, nil
 }
@@ -146,7 +147,7 @@ func numberOf(value any) (float64, error) {
 func countOf(value any) (int, error) {
 	f, err := numberOf(value)
 	if err != nil || f != math.Trunc(f) || f < 0 || f > math.MaxInt32 {
-		return 0, refuse("", "a whole number of tokens", "%s", describe(value))
+		return 0, refusal.New("", "a whole number of tokens", "%s", describe(value))
 	}
 	return int(f), nil
 }
@@ -154,7 +155,7 @@ func countOf(value any) (int, error) {
 func textOf(value any) (string, error) {
 	text, ok := value.(string)
 	if !ok {
-		return "", refuse("", "a text", "%s", describe(value))
+		return "", refusal.New("", "a text", "%s", describe(value))
 	}
 	return text, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -51,7 +52,7 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 	}
 	for i := range response.Groups {
 		if err := tally.addGroup(&r.Groups[i], &response.Groups[i]); err != nil {
-			return Response{}, at(fmt.Sprintf("/groups/%d", i), err)
+			return Response{}, refusal.Below(fmt.Sprintf("/groups/%d", i), err)
 		}
 	}
 	response.Metrics, err = tally.metrics()
@@ -76,7 +77,7 @@ func (s *Scorer) plan(r Request) (*plan, error) {
 	if r.Rubric != nil {
 		t, err := r.Rubric.compile()
 		if err != nil {
-			return nil, at("/rubric", err)
+			return nil, refusal.Below("/rubric", err)
 		}
 		p.tariff = t
 	}
@@ -98,7 +99,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 	err := inParallel(ctx, len(groups), func() work {
 		return func(i int) (err error) {
 			if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
-				return at(fmt.Sprintf("/groups/%d", i), err)
+				return refusal.Below(fmt.Sprintf("/groups/%d", i), err)
 			}
 			scored[i] = p.room(&groups[i])
 			return nil
@@ -118,7 +119,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 		return func(n int) error {
 			i, j := jobs[n].group, jobs[n].completion
 			if err := g.judge(ctx, tasks[i], &groups[i].Completions[j], &scored[i].Completions[j]); err != nil {
-				return at(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
+				return refusal.Below(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
 			}
 			return nil
 		}
@@ -160,7 +161,7 @@ func (p *plan) advantages(groups []GroupScore) error {
 	}
 	advantages, spreads, err := y.advantages()
 	if err != nil {
-		return within("/groups", err)
+		return refusal.Move("/groups", err)
 	}
 	for i := range groups {
 		groups[i].Spread = spreads[i]

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 )
 
 // StreamOptions say how [Scorer.Stream] goes about it.
@@ -143,7 +144,7 @@ func (g *grader) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 func (g *grader) scoreLine(ctx context.Context, tasks *cache, text, declared []byte, raw rawLine, number int, to *scoredLine) bool {
 	var err error
 	if raw.tooLong {
-		err = refuse("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
+		err = refusal.New("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
 	} else {
 		err = readLine(text[raw.start:raw.end], declared, &to.line)
 		to.readable = to.line.group != "" || err == nil

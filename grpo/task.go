@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"toolgym/grpo/match"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -19,7 +20,7 @@ type task struct {
 func expectedTask(set *toolset, expected match.Expected) (*task, error) {
 	plan, err := expected.CompileFor(set.offered)
 	if err != nil {
-		return nil, at("/expected", err)
+		return nil, refusal.Below("/expected", err)
 	}
 	return &task{toolset: set, plan: plan}, nil
 }
@@ -28,7 +29,7 @@ func expectedTask(set *toolset, expected match.Expected) (*task, error) {
 func (s *Scorer) playedTask(id string) (*task, error) {
 	spec, t, err := s.envs.Task(id)
 	if err != nil {
-		return nil, within("/task_id", err)
+		return nil, refusal.Move("/task_id", err)
 	}
 	return &task{toolset: s.toolsets.of(spec.Tools(t.Rules, t.Level)), spec: spec, task: t}, nil
 }

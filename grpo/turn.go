@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 )
 
 // A turn is one assistant message, read, and the tool results that followed it
@@ -45,14 +46,14 @@ func (g *grader) read(reader *parse.Reader, c *Completion) (tokens int, err erro
 	messages := make([]message, len(c.Messages))
 	for i, text := range c.Messages {
 		if err := json.Unmarshal(text, &messages[i]); err != nil {
-			return -1, refuse(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
+			return -1, refusal.New(fmt.Sprintf("/messages/%d", i), "a chat message", "%v", err)
 		}
 		if messages[i].model() {
 			last = i
 		}
 	}
 	if last < 0 {
-		return -1, refuse("/messages", "at least one message of the assistant", "%d messages without one", len(messages))
+		return -1, refusal.New("/messages", "at least one message of the assistant", "%d messages without one", len(messages))
 	}
 	for i, m := range messages {
 		switch {
@@ -66,7 +67,7 @@ func (g *grader) read(reader *parse.Reader, c *Completion) (tokens int, err erro
 			}
 			turn := g.next("")
 			if err := reader.ReadInto(&turn.reading, in); err != nil {
-				return -1, at(fmt.Sprintf("/messages/%d", i), err)
+				return -1, refusal.Below(fmt.Sprintf("/messages/%d", i), err)
 			}
 			turn.text = turn.reading.Reasoning + "\n" + turn.reading.Content
 			tokens = m.count(tokens)

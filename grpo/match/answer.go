@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 )
 
@@ -34,13 +35,13 @@ func (a *Answer) UnmarshalJSON(text []byte) error {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&form); err != nil {
-			return refuse("", `a string, a number, or {"value", "tolerance", "one_of", "casefold"}`, "%v", err)
+			return refusal.New("", `a string, a number, or {"value", "tolerance", "one_of", "casefold"}`, "%v", err)
 		}
 		value = form.Value
 	}
 	read, err := strictjson.Decode(value)
 	if err != nil {
-		return refuse("/value", "a string or a number", "%v", err)
+		return refusal.New("/value", "a string or a number", "%v", err)
 	}
 	*a = Answer{Value: read, Matcher: form.Matcher}
 	return nil
@@ -67,7 +68,7 @@ type answer struct {
 // compile refuses an answer that no text could give.
 func (a Answer) compile() (*answer, error) {
 	if a.Matcher.Any || a.Matcher.Set {
-		return nil, refuse("", "tolerance, one_of or casefold", "an answer is neither a set nor any")
+		return nil, refusal.New("", "tolerance, one_of or casefold", "an answer is neither a set nor any")
 	}
 	if err := a.Matcher.check(); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (a Answer) compile() (*answer, error) {
 	for i, text := range a.Matcher.OneOf {
 		value, err := strictjson.Decode(text)
 		if err != nil {
-			return nil, refuse(fmt.Sprintf("/one_of/%d", i), "a JSON value", "%v", err)
+			return nil, refusal.New(fmt.Sprintf("/one_of/%d", i), "a JSON value", "%v", err)
 		}
 		compiled.values = append(compiled.values, value)
 	}
@@ -97,7 +98,7 @@ func checkAnswer(value any) error {
 			return nil
 		}
 	}
-	return refuse("", "a string with text, or a number", "%v is no answer", value)
+	return refusal.New("", "a string with text, or a number", "%v is no answer", value)
 }
 
 // Answer reports whether the text gives the expected answer; true where none is

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
@@ -79,25 +80,25 @@ func (e Expected) CompileFor(o *Offered) (*Plan, error) {
 		p.extra = Forbid
 	case Forbid, Divide, Allow:
 	default:
-		return nil, refuse("/extra", "forbid, divide or allow", "unknown value %q", e.Extra)
+		return nil, refusal.New("/extra", "forbid, divide or allow", "unknown value %q", e.Extra)
 	}
 	if len(e.Calls) > maxExpected {
-		return nil, refuse("/calls", fmt.Sprintf("at most %d", maxExpected), "%d expected calls", len(e.Calls))
+		return nil, refusal.New("/calls", fmt.Sprintf("at most %d", maxExpected), "%d expected calls", len(e.Calls))
 	}
 	if p.any && e.Answer == nil {
-		return nil, refuse("", "calls or an answer", "nothing is expected")
+		return nil, refusal.New("", "calls or an answer", "nothing is expected")
 	}
 	used := map[string]bool{}
 	for i, c := range e.Calls {
 		compiled, err := c.compile(o, e.Match, used)
 		if err != nil {
-			return nil, at(fmt.Sprintf("/calls/%d", i), err)
+			return nil, refusal.Below(fmt.Sprintf("/calls/%d", i), err)
 		}
 		p.calls = append(p.calls, compiled)
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Match)) {
 		if !used[name] {
-			return nil, refuse("/match/"+name, "an argument of one of the calls", "no expected call has an argument %q", name)
+			return nil, refusal.New("/match/"+name, "an argument of one of the calls", "no expected call has an argument %q", name)
 		}
 	}
 	if e.Answer == nil {
@@ -105,7 +106,7 @@ func (e Expected) CompileFor(o *Offered) (*Plan, error) {
 	}
 	answer, err := e.Answer.compile()
 	p.answer = answer
-	return p, at("/answer", err)
+	return p, refusal.Below("/answer", err)
 }
 
 // NeedsCall reports whether the task can not be solved without a call.
@@ -117,11 +118,11 @@ func (p *Plan) Needed() int { return len(p.calls) }
 func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]bool) (call, error) {
 	tool, ok := o.set.Lookup(c.Name)
 	if !ok {
-		return call{}, refuse("/name", fmt.Sprintf("one of %q", o.set.Names()), "no tool is named %q", c.Name)
+		return call{}, refusal.New("/name", fmt.Sprintf("one of %q", o.set.Names()), "no tool is named %q", c.Name)
 	}
 	given, err := decodeObject(c.Arguments)
 	if err != nil {
-		return call{}, at("/arguments", err)
+		return call{}, refusal.Below("/arguments", err)
 	}
 	declared := o.declared[c.Name]
 	matchers := maps.Clone(c.Match)
@@ -141,7 +142,7 @@ func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]boo
 	for _, name := range names(given, matchers) {
 		a, err := newArgument(name, given, matchers[name])
 		if err != nil {
-			return call{}, at("/match/"+name, err)
+			return call{}, refusal.Below("/match/"+name, err)
 		}
 		compiled.arguments = append(compiled.arguments, a)
 	}
@@ -155,7 +156,7 @@ func solvable(tool tools.Tool, given map[string]any, matchers map[string]Matcher
 		return nil
 	}
 	for _, v := range tool.ValidateValue(any(given)) {
-		return refuse("/arguments"+v.Pointer, "arguments that the tool's schema admits", "%s", v.Message)
+		return refusal.New("/arguments"+v.Pointer, "arguments that the tool's schema admits", "%s", v.Message)
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func newArgument(name string, given map[string]any, m Matcher) (argument, error)
 	for i, text := range m.OneOf {
 		value, err := strictjson.Decode(text)
 		if err != nil {
-			return a, refuse(fmt.Sprintf("/one_of/%d", i), "a JSON value", "%v", err)
+			return a, refusal.New(fmt.Sprintf("/one_of/%d", i), "a JSON value", "%v", err)
 		}
 		a.values = append(a.values, value)
 	}
@@ -190,11 +191,11 @@ func decodeObject(text json.RawMessage) (map[string]any, error) {
 	}
 	value, err := strictjson.Decode(text)
 	if err != nil {
-		return nil, refuse("", "a JSON object", "%v", err)
+		return nil, refusal.New("", "a JSON object", "%v", err)
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, refuse("", "a JSON object", "the arguments are none")
+		return nil, refusal.New("", "a JSON object", "the arguments are none")
 	}
 	return object, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 )
 
@@ -26,19 +27,19 @@ const maxMembers = 4096
 
 func (m Matcher) check() error {
 	if m.Any && (m.Tolerance != "" || m.OneOf != nil || m.Casefold || m.Set) {
-		return refuse("/any", "any alone", "any and a further condition")
+		return refusal.New("/any", "any alone", "any and a further condition")
 	}
 	if m.OneOf != nil && m.Set {
-		return refuse("/set", "either set or one_of", "both set and one_of")
+		return refusal.New("/set", "either set or one_of", "both set and one_of")
 	}
 	if m.OneOf != nil && (len(m.OneOf) == 0 || len(m.OneOf) > maxExpected) {
-		return refuse("/one_of", "between 1 and "+strconv.Itoa(maxExpected)+" values", "%d values", len(m.OneOf))
+		return refusal.New("/one_of", "between 1 and "+strconv.Itoa(maxExpected)+" values", "%d values", len(m.OneOf))
 	}
 	if m.Tolerance == "" {
 		return nil
 	}
 	if r, ok := rational(m.Tolerance); !ok || r.Sign() < 0 {
-		return refuse("/tolerance", "a number, at least 0", "%q", string(m.Tolerance))
+		return refusal.New("/tolerance", "a number, at least 0", "%q", string(m.Tolerance))
 	}
 	return nil
 }

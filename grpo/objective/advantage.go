@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"toolgym/internal/refusal"
 )
 
 // Normalization says what a reward's distance from its group's mean is
@@ -66,7 +68,7 @@ func Advantages(groups []Rewards, by Normalization) ([][]float64, []Spread, erro
 	switch by {
 	case NormalizeGroup, NormalizeBatch, NormalizeNone:
 	default:
-		return nil, nil, refuse("normalization", "group, batch or none", "unknown normalization %q", string(by))
+		return nil, nil, refusal.New("normalization", "group, batch or none", "unknown normalization %q", string(by))
 	}
 	spreads := make([]Spread, len(groups))
 	for i, g := range groups {
@@ -131,11 +133,11 @@ func (g *Rewards) Add(reward *float64) {
 
 func (g Rewards) check() error {
 	if g.Valid != nil && len(g.Valid) != len(g.Values) {
-		return refuse("valid", "one entry a reward", "%d entries for %d rewards", len(g.Valid), len(g.Values))
+		return refusal.New("valid", "one entry a reward", "%d entries for %d rewards", len(g.Valid), len(g.Values))
 	}
 	for i, r := range g.Values {
 		if g.valid(i) && (math.IsNaN(r) || math.IsInf(r, 0)) {
-			return refuse("rewards", "finite rewards", "reward %d is %v", i, r)
+			return refusal.New("rewards", "finite rewards", "reward %d is %v", i, r)
 		}
 	}
 	return nil
@@ -216,5 +218,5 @@ func finite(values []float64) error {
 }
 
 func apart(format string, args ...any) error {
-	return refuse("rewards", "rewards whose differences float64 can hold", format, args...)
+	return refusal.New("rewards", "rewards whose differences float64 can hold", format, args...)
 }

@@ -1,5 +1,7 @@
 package objective
 
+import "toolgym/internal/refusal"
+
 // Aggregation says whether criteria are added up before or after they are
 // normalized.
 type Aggregation string
@@ -25,7 +27,7 @@ const (
 // trainer, which sees the whole batch.
 func ByCriterion(criteria [][]Rewards, weights []float64, by Normalization) ([][]float64, error) {
 	if len(criteria) != len(weights) {
-		return nil, refuse("weights", "one a criterion", "%d weights for %d criteria", len(weights), len(criteria))
+		return nil, refusal.New("weights", "one a criterion", "%d weights for %d criteria", len(weights), len(criteria))
 	}
 	var total [][]float64
 	for k, groups := range criteria {
@@ -61,11 +63,11 @@ func scale(groups [][]float64, w float64) {
 // add adds w times part to total.
 func add(total, part [][]float64, w float64) error {
 	if len(total) != len(part) {
-		return refuse("criteria", "the same groups for each", "one criterion has %d groups, another %d", len(total), len(part))
+		return refusal.New("criteria", "the same groups for each", "one criterion has %d groups, another %d", len(total), len(part))
 	}
 	for g := range part {
 		if len(total[g]) != len(part[g]) {
-			return refuse("criteria", "the same completions for each", "group %d has %d values of one criterion and %d of another", g, len(total[g]), len(part[g]))
+			return refusal.New("criteria", "the same completions for each", "group %d has %d values of one criterion and %d of another", g, len(total[g]), len(part[g]))
 		}
 		for i, a := range part[g] {
 			total[g][i] += w * a

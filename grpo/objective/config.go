@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"toolgym/internal/refusal"
 )
 
 // Config configures the policy loss. Default gives the defaults;
@@ -60,7 +62,7 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&read); err != nil {
-		return refuse("", "type, epsilon, epsilon_high, beta, kl, level and max_completion_length", "%v", err)
+		return refusal.New("", "type, epsilon, epsilon_high, beta, kl, level and max_completion_length", "%v", err)
 	}
 	*c = Config(read)
 	return nil
@@ -78,7 +80,7 @@ func (c Config) Validate() error {
 	}
 	for _, n := range names {
 		if !slices.Contains(n.known, n.value) {
-			return refuse(n.field, "one of "+strings.Join(n.known, ", "), "unknown %s %q", n.field, n.value)
+			return refusal.New(n.field, "one of "+strings.Join(n.known, ", "), "unknown %s %q", n.field, n.value)
 		}
 	}
 	numbers := []struct {
@@ -87,14 +89,14 @@ func (c Config) Validate() error {
 	}{{"epsilon", c.Epsilon}, {"epsilon_high", c.high()}, {"beta", c.Beta}}
 	for _, n := range numbers {
 		if !(n.value >= 0) || math.IsInf(n.value, 0) {
-			return refuse(n.field, "a finite number, at least 0", "%v", n.value)
+			return refusal.New(n.field, "a finite number, at least 0", "%v", n.value)
 		}
 	}
 	if c.MaxCompletionLength < 0 {
-		return refuse("max_completion_length", "a number of tokens", "%d", c.MaxCompletionLength)
+		return refusal.New("max_completion_length", "a number of tokens", "%d", c.MaxCompletionLength)
 	}
 	if c.Type == LossDrGRPO && c.MaxCompletionLength == 0 {
-		return refuse("max_completion_length", "the longest completion in tokens, which dr_grpo divides by", "missing")
+		return refusal.New("max_completion_length", "the longest completion in tokens, which dr_grpo divides by", "missing")
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package objective
 
-import "math"
+import (
+	"math"
+
+	"toolgym/internal/refusal"
+)
 
 // A Meter works out the loss of a batch that comes in pieces, in memory that
 // does not grow with it. It gives no gradient. It is used by one goroutine.
@@ -103,7 +107,7 @@ func (m *Meter) Loss() (Loss, error) {
 	}
 	value := m.value()
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return Loss{}, refuse("logprobs", "log-probabilities whose ratios float64 can hold", "the loss is %v", value)
+		return Loss{}, refusal.New("logprobs", "log-probabilities whose ratios float64 can hold", "the loss is %v", value)
 	}
 	loss.Value = &value
 	return loss, nil

@@ -1,6 +1,10 @@
 package objective
 
-import "math"
+import (
+	"math"
+
+	"toolgym/internal/refusal"
+)
 
 // Tokens are the log-probabilities of the sampled tokens of a batch of
 // completions, one row each; rows may differ in length. Old are those of the
@@ -16,7 +20,7 @@ type Tokens struct {
 // check refuses rows of different shapes and numbers that are not finite.
 func (t Tokens) check() error {
 	if len(t.Advantages) != len(t.LogProbs) {
-		return refuse("advantages", "one a completion", "%d advantages for %d completions", len(t.Advantages), len(t.LogProbs))
+		return refusal.New("advantages", "one a completion", "%d advantages for %d completions", len(t.Advantages), len(t.LogProbs))
 	}
 	if err := finite(t.Advantages); err != nil {
 		return err
@@ -35,7 +39,7 @@ func (t Tokens) check() error {
 	for i, row := range t.Mask {
 		for j, m := range row {
 			if m != 0 && m != 1 {
-				return refuse("mask", "0 or 1", "entry %d of completion %d is %d", j, i, m)
+				return refusal.New("mask", "0 or 1", "entry %d of completion %d is %d", j, i, m)
 			}
 		}
 	}
@@ -49,7 +53,7 @@ func checkLogProbs(name string, rows, shape [][]float64) error {
 	for i, row := range rows {
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return refuse(name, "finite numbers", "number %d of completion %d is %v", j, i, v)
+				return refusal.New(name, "finite numbers", "number %d of completion %d is %v", j, i, v)
 			}
 		}
 	}
@@ -61,11 +65,11 @@ func sameShape[A, B any](name string, rows [][]A, want [][]B) error {
 		return nil
 	}
 	if len(rows) != len(want) {
-		return refuse(name, "one row a completion", "%d rows for %d completions", len(rows), len(want))
+		return refusal.New(name, "one row a completion", "%d rows for %d completions", len(rows), len(want))
 	}
 	for i := range rows {
 		if len(rows[i]) != len(want[i]) {
-			return refuse(name, "one entry a token", "completion %d has %d entries for %d logprobs", i, len(rows[i]), len(want[i]))
+			return refusal.New(name, "one entry a token", "completion %d has %d entries for %d logprobs", i, len(rows[i]), len(want[i]))
 		}
 	}
 	return nil

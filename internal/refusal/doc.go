@@ -1,0 +1,8 @@
+// Package refusal makes and moves the errors for a caller's mistakes, each a
+// [*tools.Error] that says what is wrong, where, and what would be right.
+//
+// Who finds a mistake knows its place within what it was given, as a JSON
+// pointer; whoever handed that on puts the place of that in front ([Below]), or
+// names the parameter that it came in ([Move]). Errors of any other kind are
+// passed on as they are.
+package refusal

@@ -1,0 +1,45 @@
+package refusal_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"toolgym/internal/refusal"
+	"toolgym/tools"
+)
+
+func TestPlaces(t *testing.T) {
+	mistake := refusal.New("/n", "a number", "%q", "x")
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"new", mistake, `/n: "x"; want a number`},
+		{"below", refusal.Below("/a/0", mistake), `/a/0/n: "x"; want a number`},
+		{"below, twice", refusal.Below("/b", refusal.Below("/a", mistake)), `/b/a/n: "x"; want a number`},
+		{"moved", refusal.Move("loss", mistake), `loss: "x"; want a number`},
+		{"wrapped", refusal.Below("/a", fmt.Errorf("reading: %w", mistake)), `/a/n: "x"; want a number`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e, ok := errors.AsType[*tools.Error](test.err)
+			if !ok || e.Code != tools.Invalid || e.Error() != test.want {
+				t.Errorf("%v, want %s", test.err, test.want)
+			}
+		})
+	}
+	if mistake.Error() != tests[0].want {
+		t.Errorf("moving changed the mistake itself: %v", mistake)
+	}
+}
+
+func TestOthersArePassedOn(t *testing.T) {
+	fault := errors.New("disk on fire")
+	for _, err := range []error{fault, nil} {
+		if !errors.Is(refusal.Below("/a", err), err) || !errors.Is(refusal.Move("/a", err), err) {
+			t.Errorf("%v became another", err)
+		}
+	}
+}
