@@ -48,13 +48,18 @@ type Lab struct {
 	pages  map[string]*template.Template
 	static map[string]asset
 
+	models  *models       // of the Ollama servers
+	kept    *kept         // what they said
+	playing chan struct{} // has room for those that play
+
 	watching atomic.Int32 // streams of charts
 	auditor  *auditor
 }
 
 // New prepares the pages.
 func New(config Config) (*Lab, error) {
-	l := &Lab{config: config, auditor: newAuditor()}
+	l := &Lab{config: config, models: &models{servers: config.Ollama, now: config.Now},
+		kept: newKept(keptEpisodes, keptBytes), playing: make(chan struct{}, playsAtOnce), auditor: newAuditor()}
 	var err error
 	if l.static, err = assets(); err != nil {
 		return nil, err
@@ -76,23 +81,12 @@ const Public = "public"
 
 // Routes lists all addresses.
 func (l *Lab) Routes() []Route {
-	routes := []Route{
-		{http.MethodGet, "/", "score", l.front},
-		{http.MethodGet, "/lab/static/{name}", Public, l.file},
-	}
+	routes := []Route{{http.MethodGet, "/lab/static/{name}", Public, l.file}}
+	routes = append(routes, l.rolloutRoutes()...)
 	routes = append(routes, l.trainingRoutes()...)
 	routes = append(routes, l.scriptRoutes()...)
 	routes = append(routes, l.playgroundRoutes()...)
 	return routes
-}
-
-// front is the first page.
-func (l *Lab) front(w http.ResponseWriter, r *http.Request) error {
-	settings, err := ParseSettings(r.URL.Query(), l.config.Specs, l.config.Rubric)
-	if err != nil {
-		return err
-	}
-	return l.show(w, r, "rollout", "Rollout and reward", settings)
 }
 
 // Fail writes a refusal as a page, for people.

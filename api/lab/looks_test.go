@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-
-	"toolgym/api"
 )
 
 // quoted writes a text as a literal of JavaScript.
@@ -56,6 +54,7 @@ func (b *browser) inspect(name string, width int64, theme string, settle func())
 	if weight := eval[int](b, weight); weight > 300_000 {
 		b.t.Errorf("the page weighs %d bytes", weight)
 	}
+	b.t.Logf("%d bytes", eval[int](b, weight))
 	b.t.Logf("first paint after %.0f ms", eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`))
 }
 
@@ -113,9 +112,3 @@ const shifts = `new Promise(done => {
 // weight is how many bytes the page and all that it loads have, unpacked.
 const weight = `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
 	.filter(e => !e.name.includes("/events")).reduce((sum, e) => sum + e.decodedBodySize, 0)`
-
-func TestFront(t *testing.T) {
-	b := open(t, api.Config{})
-	b.visit("/")
-	b.looks("rollout", nil)
-}

@@ -70,6 +70,7 @@ func (l *Lab) functions() template.FuncMap {
 		"navigation": navigation,
 		"static":     func(name string) string { return "/lab/static/" + name + "?v=" + l.static[name].version },
 		"signed":     signed,
+		"measured":   measured,
 		"percent":    func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
 		"figure":     func(v float64) string { return strings.Replace(fmt.Sprintf("%.3f", v), "-", "−", 1) },
 	}

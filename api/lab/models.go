@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"toolgym/grpo/rollout"
+	"toolgym/tools"
+)
+
+// served is a model of an Ollama server.
+type served struct{ Name, Server string }
+
+// models remembers for a moment what the Ollama servers have, so that a slider
+// that moves does not ask them for it again and again.
+type models struct {
+	servers []string
+	now     func() time.Time
+
+	mu     sync.Mutex
+	at     time.Time
+	known  []served
+	silent []string
+}
+
+const (
+	modelsFresh  = 10 * time.Second
+	modelsWithin = 2 * time.Second // a server that takes longer is passed over
+)
+
+// list is what the servers have, and which of them did not answer. A model that
+// several have is the first one's.
+func (m *models) list(ctx context.Context) (known []served, silent []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.servers) == 0 || !m.at.IsZero() && m.now().Sub(m.at) < modelsFresh {
+		return m.known, m.silent
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelsWithin)
+	defer cancel()
+	m.known, m.silent, m.at = nil, nil, m.now()
+	seen := map[string]bool{}
+	for i, found := range m.ask(ctx) {
+		if found == nil {
+			m.silent = append(m.silent, m.servers[i])
+		}
+		for _, name := range found {
+			if !seen[name] {
+				seen[name] = true
+				m.known = append(m.known, served{name, m.servers[i]})
+			}
+		}
+	}
+	return m.known, m.silent
+}
+
+// ask asks all servers at once. Of one that does not answer the list is nil.
+func (m *models) ask(ctx context.Context) [][]string {
+	found := make([][]string, len(m.servers))
+	var asking sync.WaitGroup
+	for i, server := range m.servers {
+		asking.Go(func() {
+			list, err := rollout.Config{URL: server}.Models(ctx)
+			if err != nil {
+				return
+			}
+			found[i] = []string{}
+			for _, model := range list {
+				found[i] = append(found[i], model.Name)
+			}
+		})
+	}
+	asking.Wait()
+	return found
+}
+
+// find finds a model; what is wrong with the name, or with the servers, is a
+// note for people, since a page that was kept must open without them.
+func (m *models) find(ctx context.Context, name string) (served, string) {
+	known, silent := m.list(ctx)
+	for _, model := range known {
+		if model.Name == name {
+			return model, ""
+		}
+	}
+	switch {
+	case len(m.servers) == 0:
+		return served{}, "No Ollama server is connected; toolgym serve --ollama names one."
+	case len(silent) > 0:
+		return served{}, fmt.Sprintf("The Ollama server at %s does not answer.", silent[0])
+	}
+	return served{}, "The connected Ollama servers have no model of this name."
+}
+
+// castModel puts a model into a column.
+func (l *Lab) castModel(ctx context.Context, where, setting, name string) (player, error) {
+	if name == "" || len(name) > 200 {
+		return player{}, invalid(where, "a model without a name, or with one that is too long", "ollama:MODEL")
+	}
+	model, problem := l.models.find(ctx, name)
+	p := player{Label: name, name: setting, model: model}
+	if problem != "" {
+		p.Notes = append(p.Notes, problem)
+	}
+	return p, nil
+}
+
+// converse lets a model play a task.
+func converse(ctx context.Context, model served, spec tools.Spec, task tools.Task, seed int) (rollout.Transcript, error) {
+	config := rollout.Config{URL: model.Server, Model: model.Name, Timeout: turnWithin}.WithDefaults()
+	return rollout.Chat{Config: config}.Run(ctx, spec.New(), task, seed)
+}
