@@ -67,7 +67,8 @@
 // Package training runs the trainings that POST /v1/policy/runs starts, package
 // assessment the evaluations of POST /v1/evals. Both outlive requests, are
 // bounded in number, and are found again by the next server on the same
-// Config.Data, to be gone on with. Their events are Server-Sent Events of package
+// Config.Data, to be gone on with. They belong to the token that began them, and
+// do not exist for others. Their events are Server-Sent Events of package
 // feed: ids are numbers, and Last-Event-ID goes on behind one.
 //
 // # MCP

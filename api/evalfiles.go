@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,8 +10,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"toolgym/grpo/eval"
 	formats "toolgym/grpo/eval/report"
-	"toolgym/internal/evaluation"
 	"toolgym/tools"
 )
 
@@ -44,11 +45,10 @@ func (s *Server) reportEval(c echo.Context) error {
 	if !known {
 		return edgeFailure(&tools.Error{Code: tools.Invalid, Where: "format", Message: fmt.Sprintf("unknown format %.40q", format), Want: "text, md, html, json, csv or junit"})
 	}
-	if _, err := s.evaluations(); err != nil {
+	if _, err := s.findEval(c.Request().Context(), c.Param("id")); err != nil {
 		return edgeFailure(err)
 	}
-	room := evaluation.Room{Specs: s.config.Specs, Store: s.ledger.store, Rubric: s.config.Rubric, Now: s.config.Now}
-	report, err := room.Report(c.Request().Context(), c.Param("id"))
+	report, err := s.evaluationRoom().Report(c.Request().Context(), c.Param("id"))
 	if err != nil {
 		return edgeFailure(err)
 	}
@@ -61,12 +61,31 @@ func (s *Server) reportEval(c echo.Context) error {
 	return c.Blob(http.StatusOK, kind, text.Bytes())
 }
 
+type comparePath struct {
+	ID   string `path:"id" doc:"The name of an evaluation."`
+	With string `query:"with" required:"true" minLength:"1" doc:"The name of another."`
+}
+
+func (s *Server) compareEvals(ctx context.Context, in *comparePath) (*reply[eval.Comparison], error) {
+	if _, err := s.findEval(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	if _, err := s.findEval(ctx, in.With); err != nil {
+		return nil, within("with", err)
+	}
+	comparison, err := s.evaluationRoom().Compare(ctx, in.ID, in.With)
+	if err != nil {
+		return nil, err
+	}
+	return answered(comparison), nil
+}
+
 // exportEval sends the run and its trials, a line each.
 func (s *Server) exportEval(c echo.Context) error {
-	if _, err := s.evaluations(); err != nil {
+	ctx, name := c.Request().Context(), c.Param("id")
+	if _, err := s.findEval(ctx, name); err != nil {
 		return edgeFailure(err)
 	}
-	ctx, name := c.Request().Context(), c.Param("id")
 	run, err := s.ledger.store.Run(ctx, name)
 	if err != nil {
 		return edgeFailure(err)

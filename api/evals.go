@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -34,6 +35,9 @@ func (s *Server) evalRoutes() {
 	s.raw(route{id: "report-evaluation", path: "/v1/evals/{id}/report", tag: tag, role: Train, refusals: unknown,
 		summary: "The report of an evaluation", text: "The parameter format is one of text, md, html, json (the default), csv and junit.", answer: "{}"},
 		"application/json", "{}", s.reportEval)
+	handle(s, route{id: "compare-evaluations", method: http.MethodGet, path: "/v1/evals/{id}/compare", tag: tag, role: Train, refusals: unknown,
+		summary: "Whether the difference between two evaluations is real", text: "Paired, task by task, over the tasks that both have. The difference is the other's success rate minus this one's.",
+		answer: exampleComparison()}, s.compareEvals)
 	s.raw(route{id: "export-evaluation", path: "/v1/evals/{id}/export.ndjson", tag: tag, role: Train, refusals: unknown,
 		summary: "Everything that is kept of an evaluation", text: "The run, then a line a trial, as toolgym runs export writes them."},
 		"application/x-ndjson", "{}\n", s.exportEval)
@@ -52,13 +56,23 @@ func exampleEval() assessment.State {
 	return state
 }
 
+func exampleComparison() eval.Comparison {
+	return eval.Comparison{Runs: [2]string{"small", "large"}, Tasks: 30, Rates: [2]float64{0.2, 0.9}, Difference: 0.7, Interval: [2]float64{0.53, 0.87},
+		Test: "mcnemar", P: 9.5e-7, Significant: true, Better: new("large"),
+		Sentence: "large passes more often than small: 90.0 % and 20.0 % of 30 shared tasks, a difference of 70.0 points (53.0 to 87.0), p < 0.001."}
+}
+
 // openEvals makes the desk, where there is a database to keep evaluations in.
 func (s *Server) openEvals() {
 	if s.ledger.store == nil {
 		return
 	}
-	s.evals = assessment.New(assessment.Config{Room: evaluation.Room{Specs: s.config.Specs, Store: s.ledger.store, Rubric: s.config.Rubric, Now: s.config.Now},
-		Limit: s.config.MaxEvals, Logger: s.config.Logger})
+	s.evals = assessment.New(assessment.Config{Room: s.evaluationRoom(), Limit: s.config.MaxEvals, Logger: s.config.Logger})
+}
+
+// evaluationRoom is where evaluations are kept and judged.
+func (s *Server) evaluationRoom() evaluation.Room {
+	return evaluation.Room{Specs: s.config.Specs, Store: s.ledger.store, Rubric: s.config.Rubric, Now: s.config.Now}
 }
 
 // evaluations is where they are; without a database there are none.
@@ -80,6 +94,10 @@ func (s *Server) beginEval(ctx context.Context, in *evalInput) (*created[assessm
 	if err := s.mayAsk(&request); err != nil {
 		return nil, err
 	}
+	if err := s.mayResume(ctx, desk, request); err != nil {
+		return nil, err
+	}
+	request.Owner = exchangeOf(ctx).caller.name
 	state, err := desk.Begin(ctx, request)
 	if err != nil {
 		return nil, err
@@ -109,11 +127,55 @@ func (s *Server) listEvals(ctx context.Context, _ *struct{}) (*reply[evalList], 
 	if err != nil {
 		return nil, err
 	}
-	list, err := desk.List(ctx)
+	all, err := desk.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return answered(evalList{Evals: list}), nil
+	list := evalList{Evals: []assessment.State{}}
+	for _, state := range all {
+		if exchangeOf(ctx).caller.owns(state.Owner) {
+			list.Evals = append(list.Evals, state)
+		}
+	}
+	return answered(list), nil
+}
+
+// findEval is the desk, where it has an evaluation of that name which is the
+// caller's. Of other people's nothing is said.
+func (s *Server) findEval(ctx context.Context, name string) (*assessment.Desk, error) {
+	desk, err := s.evaluations()
+	if err != nil {
+		return nil, err
+	}
+	owner, err := desk.Owner(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !exchangeOf(ctx).caller.owns(owner) {
+		return nil, assessment.Missing(name)
+	}
+	return desk, nil
+}
+
+// mayResume keeps a request from going on with what is somebody else's, or not
+// there. With a model, what is not there begins: it was stopped before it did.
+func (s *Server) mayResume(ctx context.Context, desk *assessment.Desk, request evaluation.Request) error {
+	if !request.Resume || request.Run == "" {
+		return nil
+	}
+	owner, err := desk.Owner(ctx, request.Run)
+	switch {
+	case err == nil && exchangeOf(ctx).caller.owns(owner), err != nil && isMissing(err) && request.Model != "":
+		return nil
+	case err == nil || isMissing(err):
+		return within("run", assessment.Missing(request.Run))
+	}
+	return err
+}
+
+func isMissing(err error) bool {
+	e := (*tools.Error)(nil)
+	return errors.As(err, &e) && e.Code == tools.NotFound
 }
 
 type evalPath struct {
@@ -121,7 +183,7 @@ type evalPath struct {
 }
 
 func (s *Server) getEval(ctx context.Context, in *evalPath) (*reply[assessment.State], error) {
-	desk, err := s.evaluations()
+	desk, err := s.findEval(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +195,7 @@ func (s *Server) getEval(ctx context.Context, in *evalPath) (*reply[assessment.S
 }
 
 func (s *Server) cancelEval(ctx context.Context, in *evalPath) (*struct{}, error) {
-	desk, err := s.evaluations()
+	desk, err := s.findEval(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +203,11 @@ func (s *Server) cancelEval(ctx context.Context, in *evalPath) (*struct{}, error
 }
 
 func (s *Server) watchEval(c echo.Context) error {
-	desk, err := s.evaluations()
+	ctx := c.Request().Context()
+	desk, err := s.findEval(ctx, c.Param("id"))
 	if err != nil {
 		return edgeFailure(err)
 	}
-	ctx := c.Request().Context()
 	events, err := desk.Events(ctx, c.Param("id"))
 	if err != nil {
 		return edgeFailure(err)

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"toolgym/api"
+	"toolgym/api/client"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -143,4 +146,75 @@ func TestEvaluationRefusals(t *testing.T) {
 	if got := forgetful.ask("GET", "/v1/evals", ""); got.status != http.StatusConflict {
 		t.Errorf("without a database: %d", got.status)
 	}
+}
+
+// TestEvaluationsBelongToTheirToken: other people's do not exist, whatever is
+// done; those of nobody are the administrator's.
+func TestEvaluationsBelongToTheirToken(t *testing.T) {
+	config := api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, nil)}, Specs: tools.Specs{arithmetic.Spec()}}
+	const request = `{"model":"mute","run":%q,"levels":["0"],"n":2,"seed":1%s}`
+	f := serve(t, config) // without tokens: what it makes is nobody's
+	f.watch(f.ask("POST", "/v1/evals", fmt.Sprintf(request, "nobody's", "")).header.Get("Location"), "", toTheEnd)
+	if err := f.server.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	config.Tokens = []api.Token{token(t, "tom", api.Train), token(t, "tim", api.Train), token(t, "root", api.Admin)}
+	f = serve(t, config)
+	for _, name := range []string{"tom", "tim"} {
+		got := f.ask("POST", "/v1/evals", fmt.Sprintf(request, name+"'s", ""), bearer(name))
+		if got.status != http.StatusCreated || !strings.Contains(got.body, fmt.Sprintf(`"owner":%q`, name)) {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		c := speaker(t, f.url, secretOf(name))
+		for _, err := range c.WatchEval(t.Context(), name+"'s", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, want := range map[string][]string{"tom": {"tom's"}, "tim": {"tim's"}, "root": {"tim's", "tom's", "nobody's"}} {
+		list, err := speaker(t, f.url, secretOf(name)).Evals(t.Context())
+		var names []string
+		for _, e := range list {
+			names = append(names, e.Name)
+		}
+		if diff := cmp.Diff(want, names); err != nil || diff != "" {
+			t.Errorf("%s sees %v: %v", name, names, err)
+		}
+	}
+	for _, path := range []string{"/tom's", "/nobody's"} {
+		for _, ask := range []string{"GET ", "GET /events", "GET /report", "GET /export.ndjson", "GET /compare?with=tim's", "DELETE "} {
+			method, rest, _ := strings.Cut(ask, " ")
+			got := f.ask(method, "/v1/evals"+path+rest, "", bearer("tim"))
+			if missing := f.ask(method, "/v1/evals/x"+rest, "", bearer("tim")); got.status != http.StatusNotFound || shape(got) != shape(missing) {
+				t.Errorf("%s: %s, and of none %s", path+rest, got.body, missing.body)
+			}
+		}
+	}
+	if got := f.ask("GET", "/v1/evals/tim's/compare?with=tom's", "", bearer("tim")); got.status != http.StatusNotFound {
+		t.Errorf("compared with another's: %d %s", got.status, got.body)
+	}
+	for _, body := range []string{fmt.Sprintf(request, "tom's", `,"resume":true`), `{"run":"tom's","resume":true,"model":""}`, `{"run":"x","resume":true,"model":""}`} {
+		if got := f.ask("POST", "/v1/evals", body, bearer("tim")); got.status != http.StatusNotFound || strings.Contains(got.body, "toolgym.db") || strings.Contains(got.body, "such as") {
+			t.Errorf("going on with %s: %d %s", body, got.status, got.body)
+		}
+	}
+	for _, name := range []string{"tom", "root"} {
+		if got := f.ask("GET", "/v1/evals/tom's/report?format=csv", "", bearer(name)); got.status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	if got := f.ask("DELETE", "/v1/evals/nobody's", "", bearer("root")); got.status != http.StatusNoContent {
+		t.Errorf("the administrator: %d %s", got.status, got.body)
+	}
+}
+
+// shape is a refusal without the name that was asked for and the request's id.
+func shape(a answer) string {
+	var problem client.Problem
+	if json.Unmarshal([]byte(a.body), &problem) != nil || len(problem.Errors) != 1 {
+		return a.body
+	}
+	detail, _, _ := strings.Cut(problem.Detail, `"`)
+	return fmt.Sprint(a.status, problem.Code, detail, problem.Errors[0].Pointer, problem.Errors[0].Parameter, problem.Errors[0].Want)
 }

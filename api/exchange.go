@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -93,4 +95,23 @@ type panicked struct {
 // LogValue shows the stack to the log and to nobody else.
 func (p *panicked) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("panic", p.Error()), slog.String("stack", string(p.stack)))
+}
+
+// unescaped makes the parameters of a path what they were before the client
+// escaped them. Echo does not where one of them holds a slash: it then routes by
+// the path as it was sent.
+func unescaped(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if c.Request().URL.RawPath == "" {
+			return next(c)
+		}
+		values := slices.Clone(c.ParamValues())
+		for i, value := range values {
+			if plain, err := url.PathUnescape(value); err == nil { // net/http refuses what is not escaped
+				values[i] = plain
+			}
+		}
+		c.SetParamValues(values...)
+		return next(c)
+	}
 }

@@ -94,14 +94,19 @@ func (m *metrics) step(env string, reward float64, mistake bool) {
 func (m *metrics) scoring(response grpo.Response) {
 	for _, group := range response.Groups {
 		for _, score := range group.Completions {
-			if score.Reward == nil {
-				m.scored.WithLabelValues("unscored").Inc()
-				continue
-			}
-			m.scored.WithLabelValues("scored").Inc()
-			m.scores.Observe(*score.Reward)
+			m.reward(score.Reward)
 		}
 	}
+}
+
+// reward counts a completion by its reward, which is nil where there is none.
+func (m *metrics) reward(reward *float64) {
+	if reward == nil {
+		m.scored.WithLabelValues("unscored").Inc()
+		return
+	}
+	m.scored.WithLabelValues("scored").Inc()
+	m.scores.Observe(*reward)
 }
 
 // gauges show what is under way.

@@ -21,13 +21,15 @@ func TestMetricsCount(t *testing.T) {
 	f.ask("POST", episode+"/calls", `{"name":"add","arguments":{"n":1}}`)
 	f.ask("POST", episode+"/calls", `{"name":"add","arguments":{"n":"x"}}`)
 	f.ask("POST", "/v1/score", `{"groups":[{"id":"g","task_id":"tally/0/1","completions":[{"text":"no call"},{"text":"none"}]}]}`)
+	line := `{"group":"g","task_id":"tally/0/1","text":"no call"}`
+	f.ask("POST", "/v1/score/stream", line+"\n"+line+"\nno line\n", "Content-Type: application/x-ndjson")
 	f.ask("GET", "/nowhere/7", "")
 	f.ask("FROB", episode, "")
 	got := f.ask("GET", "/metrics", "", "Host: localhost:1")
 	for _, line := range []string{
 		`toolgym_episodes_begun_total{env="tally"} 1`, `toolgym_episodes_live 1`,
 		`toolgym_steps_total{env="tally",outcome="ok"} 1`, `toolgym_steps_total{env="tally",outcome="mistake"} 1`,
-		`toolgym_completions_total{outcome="scored"} 2`, `toolgym_reward_count 2`, `toolgym_policy_runs_live 0`, `toolgym_evaluations_live 0`,
+		`toolgym_completions_total{outcome="scored"} 4`, `toolgym_completions_total{outcome="unscored"} 1`, `toolgym_reward_count 4`, `toolgym_policy_runs_live 0`, `toolgym_evaluations_live 0`,
 		`toolgym_step_reward_sum{env="tally"} -0.2`,
 		`toolgym_http_requests_total{code="200",host="",method="POST",url="/v1/episodes/:id/calls"} 2`,
 		`toolgym_http_requests_total{code="404",host="",method="GET",url=""} 1`,

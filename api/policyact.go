@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 
+	"toolgym/api/client"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -21,33 +22,17 @@ type policyAct struct {
 	Seed    uint64 `json:"seed,omitempty" format:"uint64" doc:"Of the draws."`
 }
 
-// policyPlans is its answer.
-type policyPlans struct {
-	TaskID  string       `json:"task_id"`
-	Context []string     `json:"context" doc:"The task as the policy reads it."`
-	Plans   []policyPlan `json:"plans"`
-}
-
-// A policyPlan is what the policy would do, and what it would come to.
-type policyPlan struct {
-	Tokens  []string  `json:"tokens" doc:"Those that were played."`
-	Probs   []float64 `json:"probs" doc:"Of each token, given those before it."`
-	Values  []float64 `json:"values" doc:"What the critic expects at each token."`
-	Reward  float64   `json:"reward"`
-	Success bool      `json:"success"`
-}
-
 func (s *Server) actRoutes() {
 	handle(s, route{id: "act", method: http.MethodPost, path: "/v1/policy/act", tag: "policy", role: Play,
 		summary: "Let the policy plan a task", text: "Plans and plays a task on the bare environment: greedily, or as often as samples says.",
 		refusals: []int{http.StatusNotFound, http.StatusConflict}, request: policyAct{TaskID: "arithmetic/0/17"},
-		answer: policyPlans{TaskID: "arithmetic/0/17", Context: []string{"4", "2", "[CTX]"},
-			Plans: []policyPlan{{Tokens: []string{"[MUL]", "[ANS]"}, Probs: []float64{0.99, 0.98}, Values: []float64{0.9, 1}, Reward: 1, Success: true}}}}, s.act)
+		answer: client.Plans{TaskID: "arithmetic/0/17", Context: []string{"4", "2", "[CTX]"},
+			Plans: []client.Plan{{Tokens: []string{"[MUL]", "[ANS]"}, Probs: []float64{0.99, 0.98}, Values: []float64{0.9, 1}, Reward: 1, Success: true}}}}, s.act)
 }
 
 type actInput struct{ Sent body[policyAct] }
 
-func (s *Server) act(ctx context.Context, in *actInput) (*reply[policyPlans], error) {
+func (s *Server) act(ctx context.Context, in *actInput) (*reply[client.Plans], error) {
 	sent := in.Sent.value
 	spec, task, err := s.config.Specs.Task(sent.TaskID)
 	if err != nil {
@@ -90,7 +75,7 @@ func (s *Server) network(ctx context.Context, run string, task tools.Task) (*pol
 	return net, nil
 }
 
-func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent policyAct) (*reply[policyPlans], error) {
+func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent policyAct) (*reply[client.Plans], error) {
 	env, n := spec.Enumerate(), max(1, sent.Samples)
 	var rng *rand.Rand
 	if sent.Samples > 0 || sent.Greedy != nil && !*sent.Greedy {
@@ -109,7 +94,7 @@ func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent po
 	if err != nil {
 		return nil, within("task_id", err)
 	}
-	answer := policyPlans{TaskID: task.ID, Context: tokenTexts(prompts[0].Context)}
+	answer := client.Plans{TaskID: task.ID, Context: tokenTexts(prompts[0].Context)}
 	for _, plan := range plans {
 		if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
 			return nil, err
@@ -120,7 +105,7 @@ func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent po
 }
 
 // playPlan plays a plan's tokens until the episode is over.
-func playPlan(env tools.Enumerator, plan policy.Plan) policyPlan {
+func playPlan(env tools.Enumerator, plan policy.Plan) client.Plan {
 	played, reward := len(plan.Tokens), 0.0
 	for i, token := range plan.Tokens {
 		paid, done := env.Act(token)
@@ -129,7 +114,7 @@ func playPlan(env tools.Enumerator, plan policy.Plan) policyPlan {
 			break
 		}
 	}
-	return policyPlan{Tokens: tokenTexts(plan.Tokens[:played]), Probs: plan.Probs[:played], Values: plan.Values[:played], Reward: reward, Success: env.Success()}
+	return client.Plan{Tokens: tokenTexts(plan.Tokens[:played]), Probs: plan.Probs[:played], Values: plan.Values[:played], Reward: reward, Success: env.Success()}
 }
 
 // tokenTexts writes tokens as people read them: 7, [MUL].

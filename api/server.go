@@ -82,7 +82,7 @@ func New(config Config) (*Server, error) {
 	if s.traces != nil {
 		s.echo.Use(traced(s.traces))
 	}
-	s.echo.Use(s.metrics.requests, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated)
+	s.echo.Use(s.metrics.requests, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated, unescaped)
 	s.api = humaecho.New(s.echo, humaConfig(s.config.Version))
 	s.routes()
 	settle(s.api.OpenAPI())

@@ -63,7 +63,7 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			return nil, within("rubric", err)
 		}
 	}
-	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization), Aggregation: objective.Aggregation(in.Aggregation)}
+	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization), Aggregation: objective.Aggregation(in.Aggregation), Observe: s.metrics.reward}
 	if in.Loss != "" {
 		options.Loss = new(objective.Config)
 		err := options.Loss.UnmarshalJSON([]byte(in.Loss))

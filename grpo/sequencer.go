@@ -18,6 +18,7 @@ type sequencer struct {
 	plan    *plan
 	tally   *tally
 	grouped bool
+	observe func(*float64) // nil where nobody asks
 
 	waiting  spool
 	names    []string       // the groups that wait, in order of appearance
@@ -92,6 +93,9 @@ func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 		binary.LittleEndian.PutUint32(place[:], uint32(g))
 		binary.LittleEndian.PutUint32(place[4:], uint32(q.payments.size(g)))
 		q.payments.add(g, &l.score)
+	}
+	if q.observe != nil {
+		q.observe(l.score.Reward)
 	}
 	q.tally.addScore(&l.score)
 	q.tally.noTokens = q.tally.noTokens || l.score.Valid && l.line.completion.LogProbs == nil

@@ -23,6 +23,9 @@ type StreamOptions struct {
 	Aggregation   objective.Aggregation
 	Loss          *objective.Config // of the metrics; nil means the defaults
 	TempDir       string            // where what must wait is spilled to; "" means the system's
+	// Observe, where it is set, is told the reward of each line in turn, nil for
+	// one that has none, by one goroutine.
+	Observe func(reward *float64)
 }
 
 // Stream scores a file of lines (JSON objects, one completion each) and writes
@@ -52,7 +55,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 	}
 	q := &sequencer{
 		out: bufio.NewWriterSize(out, 1<<16), plan: plan, tally: tally, waiting: spool{dir: o.TempDir, limit: maxSpool},
-		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(),
+		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(), observe: o.Observe,
 	}
 	if err := s.pump(ctx, in, plan, q, o.Workers); err != nil {
 		_ = q.waiting.close() // the first error says more

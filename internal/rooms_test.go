@@ -46,7 +46,7 @@ func mayImport() map[string][]string {
 		"internal/intake":     {"grpo/parse"},
 		"api/dialect":         {"grpo", "internal/intake"},
 		"api/dialect/trl":     {"grpo"},
-		"api/client":          {"tools", "grpo/audit", "api/dialect", "api/dialect/trl"},
+		"api/client":          {"tools", "grpo/audit", "grpo/eval", "api/dialect", "api/dialect/trl"},
 		"plugin":              {"grpo/eval", "policy", "api/client"},
 		"internal":            {},
 		"internal/parts":      {},

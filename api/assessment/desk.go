@@ -205,7 +205,21 @@ func (d *Desk) Find(ctx context.Context, name string) (State, error) {
 		state.Summary = &summary
 		return state, nil
 	}
-	return State{}, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no evaluation %.80q", name), Want: "one that GET /v1/evals lists"}
+	return State{}, Missing(name)
+}
+
+// Owner is whom an evaluation belongs to; not_found when there is none.
+func (d *Desk) Owner(ctx context.Context, name string) (string, error) {
+	owner, err := d.config.Room.Store.Owner(ctx, name)
+	if e := (*tools.Error)(nil); errors.As(err, &e) && e.Code == tools.NotFound {
+		return "", Missing(name)
+	}
+	return owner, err
+}
+
+// Missing is the error for an evaluation that is not there. It tells of no other.
+func Missing(name string) error {
+	return &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no evaluation %.80q", name), Want: "one that GET /v1/evals lists"}
 }
 
 // state tells from what is kept, and from what plays, how an evaluation stands.

@@ -19,6 +19,21 @@
 // [Client.ScoreStream] sends lines of any number and returns their scores while
 // they are being sent.
 //
+// # Trainings and evaluations
+//
+// [Client.StartPolicyRun] and [Client.BeginEval] start what outlives the request;
+// it is found again by its id or name, paused, resumed and cancelled.
+// [Client.WatchPolicyRun] and [Client.WatchEval] yield what happens while it does:
+//
+//	for event, err := range c.WatchPolicyRun(ctx, run.ID, 0) {
+//		…
+//	}
+//
+// A connection that breaks is made again, behind the last [Event] that came.
+// [Client.EvalReport] and [Client.CompareEvals] say what came out of evaluations,
+// [Client.Act] lets a trained policy plan, and [Client.ExportTRL] writes the
+// script of a trainer elsewhere.
+//
 // # Errors
 //
 // What the server refuses is a [*tools.Error] with the code, the place and the
@@ -33,7 +48,8 @@
 // and messages, which carry a request id that the server answers exactly once.
 // A cut connection, 429, 502, 503 and 504 are tried again, after the time that
 // the server names in Retry-After or, without one, after a growing pause.
-// Starting, forking and closing an episode are never repeated.
+// Starting, forking and closing an episode are never repeated, nor is what
+// starts, pauses, resumes or cancels a training or an evaluation.
 //
 // # Wire types
 //

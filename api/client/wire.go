@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolgym/grpo"
+	"toolgym/grpo/eval"
 	"toolgym/tools"
 )
 
@@ -114,8 +115,44 @@ type Audit struct {
 	Rubric *grpo.Rubric `json:"rubric,omitempty" nullable:"false" doc:"The default rubric when absent."`
 }
 
-// A Status is the answer of /healthz and /readyz.
-type Status struct {
-	Status string `json:"status" example:"ok"`
-	Reason string `json:"reason,omitempty" doc:"Why it is not ready."`
+// A PolicyRun is a training of the policy. Config and Result stay as they came:
+// package policy/train has their types, and needs far more than a client does.
+type PolicyRun struct {
+	ID      string          `json:"id"`
+	State   string          `json:"state"` // running, paused, done, cancelled or failed
+	Config  json.RawMessage `json:"config"`
+	Created time.Time       `json:"created_at"`
+	Updates int             `json:"updates"` // made so far
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   string          `json:"error,omitempty"` // why it failed
+	Owner   string          `json:"owner,omitempty"` // the token that it belongs to
+}
+
+// Plans is the answer of POST /v1/policy/act.
+type Plans struct {
+	TaskID  string   `json:"task_id"`
+	Context []string `json:"context" doc:"The task as the policy reads it."`
+	Plans   []Plan   `json:"plans"`
+}
+
+// A Plan is what the policy would do, and what it would come to.
+type Plan struct {
+	Tokens  []string  `json:"tokens" doc:"Those that were played."`
+	Probs   []float64 `json:"probs" doc:"Of each token, given those before it."`
+	Values  []float64 `json:"values" doc:"What the critic expects at each token."`
+	Reward  float64   `json:"reward"`
+	Success bool      `json:"success"`
+}
+
+// An Evaluation is an evaluation of a language model. Its tasks are left out; a
+// summary is there where it was asked for by name.
+type Evaluation struct {
+	eval.Run
+	Planned int           `json:"planned"` // trials of the plan
+	Kept    int           `json:"kept"`    // trials that will not be asked again
+	Failed  int           `json:"failed"`  // trials so far that only the infrastructure failed
+	Owner   string        `json:"owner,omitempty"`
+	State   string        `json:"state"` // running, done, stopped or failed
+	Error   string        `json:"error,omitempty"`
+	Summary *eval.Summary `json:"summary,omitempty"`
 }

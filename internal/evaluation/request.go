@@ -39,6 +39,7 @@ type Request struct {
 	Resume      bool     `json:"resume,omitempty"`
 
 	Command []string `json:"command,omitempty"` // that repeats it
+	Owner   string   `json:"-"`                 // the token that a new run belongs to; empty: nobody's
 }
 
 // A Suite is a file of questions, see package suite.

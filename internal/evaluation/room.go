@@ -67,7 +67,7 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	}
 	e := &Evaluation{Run: run, Planned: len(items) * run.Trials * len(run.Routes)}
 	if old == nil {
-		err = r.Store.Begin(ctx, run)
+		err = r.Store.Begin(ctx, run, request.Owner)
 	} else {
 		e.Run = *old
 		if err = same(*old, run); err == nil {

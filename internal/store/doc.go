@@ -3,13 +3,13 @@
 //
 //	db, err := store.Open(ctx, filepath.Join(data, "toolgym.db"))
 //	defer db.Close()
-//	err = db.Begin(ctx, run)      // a new run, or the same one again
+//	err = db.Begin(ctx, run, "")  // a new run, of nobody's
 //	err = db.Keep(ctx, record)    // one trial, on disk when this returns
 //	trials, err := db.Trials(ctx, "name")
 //
 // # What is kept
 //
-//   - runs: one row a run, with its plan as JSON;
+//   - runs: one row a run, with its plan as JSON and the token that it belongs to;
 //
 //   - tasks: prompt, tools and what is expected of each task, once for each
 //     (name, hash), shared by the runs; run_tasks lists those of a run in order;

@@ -11,9 +11,10 @@ import (
 	"toolgym/tools"
 )
 
-// Begin keeps a new run with its tasks. A run of that name that is there
-// already is an [*tools.Error], code conflict.
-func (s *Store) Begin(ctx context.Context, run eval.Run) error {
+// Begin keeps a new run with its tasks. The owner is the token that it belongs
+// to, empty for a run of nobody's. A run of that name that is there already is
+// an [*tools.Error], code conflict.
+func (s *Store) Begin(ctx context.Context, run eval.Run, owner string) error {
 	plan := run
 	plan.Tasks = nil // they have a table of their own
 	text, err := json.Marshal(plan)
@@ -21,8 +22,8 @@ func (s *Store) Begin(ctx context.Context, run eval.Run) error {
 		return fmt.Errorf("encoding the plan of %s: %w", run.Name, err)
 	}
 	return s.write(ctx, func(tx *sql.Tx) error {
-		row, err := tx.Exec(`INSERT INTO runs (name, created, model, digest, plan) VALUES (?, ?, ?, ?, ?)`,
-			run.Name, stamp(run.Created), run.Model, run.Digest, string(text))
+		row, err := tx.Exec(`INSERT INTO runs (name, created, model, digest, plan, owner) VALUES (?, ?, ?, ?, ?, ?)`,
+			run.Name, stamp(run.Created), run.Model, run.Digest, string(text), owner)
 		if isUnique(err) {
 			return &tools.Error{Code: tools.Conflict, Where: "run", Message: fmt.Sprintf("there is a run %q already", run.Name), Want: "another name, or --resume"}
 		}
@@ -94,6 +95,19 @@ func (s *Store) plan(ctx context.Context, name string) (eval.Run, error) {
 	return run, nil
 }
 
+// Owner is whom a run belongs to, empty for a run of nobody's.
+func (s *Store) Owner(ctx context.Context, name string) (string, error) {
+	var owner string
+	err := s.reader.QueryRowContext(ctx, `SELECT owner FROM runs WHERE name = ?`, name).Scan(&owner)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", s.unknown(ctx, name)
+	}
+	if err != nil {
+		return "", s.reading("the run "+name, err)
+	}
+	return owner, nil
+}
+
 // unknown is the error for a run that is not there; it says which are.
 func (s *Store) unknown(ctx context.Context, name string) error {
 	refused := &tools.Error{Code: tools.NotFound, Where: "run", Message: fmt.Sprintf("there is no run %q in %s", name, s.path), Want: "a name that toolgym runs lists"}
@@ -110,12 +124,14 @@ type Listing struct {
 	Planned int `json:"planned"` // trials of the plan
 	Kept    int `json:"kept"`    // trials that will not be asked again
 	Failed  int `json:"failed"`  // trials so far that only the infrastructure failed
+
+	Owner string `json:"owner,omitempty"` // the token that it belongs to
 }
 
 // Runs lists the runs, the newest first, without their tasks.
 func (s *Store) Runs(ctx context.Context) ([]Listing, error) {
 	rows, err := s.reader.QueryContext(ctx, `
-		SELECT plan,
+		SELECT plan, owner,
 		  (SELECT count(*) FROM run_tasks WHERE run = runs.id),
 		  (SELECT count(*) FROM trials WHERE run = runs.id AND failure_kind IS NOT 'infrastructure'),
 		  (SELECT count(DISTINCT task || ' ' || route || ' ' || trial) FROM trials WHERE run = runs.id)
@@ -126,7 +142,7 @@ func (s *Store) Runs(ctx context.Context) ([]Listing, error) {
 	list, err := collect(rows, func(scan func(...any) error) (l Listing, err error) {
 		var text string
 		var listed, tried int
-		if err := scan(&text, &listed, &l.Kept, &tried); err != nil {
+		if err := scan(&text, &l.Owner, &listed, &l.Kept, &tried); err != nil {
 			return l, err
 		}
 		err = json.Unmarshal([]byte(text), &l.Run)

@@ -65,7 +65,7 @@ func record(run string, i, trial int, kind string) eval.Record {
 
 func begin(t *testing.T, s *store.Store, run eval.Run) {
 	t.Helper()
-	if err := s.Begin(t.Context(), run); err != nil {
+	if err := s.Begin(t.Context(), run, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -174,8 +174,8 @@ func TestRefusals(t *testing.T) {
 		code string
 		do   func(context.Context) error
 	}{
-		{"a run that is there", tools.Conflict, func(ctx context.Context) error { return s.Begin(ctx, plan("one", 2)) }},
-		{"a task twice", tools.Invalid, func(ctx context.Context) error { return s.Begin(ctx, twice) }},
+		{"a run that is there", tools.Conflict, func(ctx context.Context) error { return s.Begin(ctx, plan("one", 2), "") }},
+		{"a task twice", tools.Invalid, func(ctx context.Context) error { return s.Begin(ctx, twice, "") }},
 		{"a trial of an unknown run", tools.NotFound, func(ctx context.Context) error { return s.Keep(ctx, record("none", 0, 0, "")) }},
 		{"a trial of an unknown task", tools.NotFound, func(ctx context.Context) error { return s.Keep(ctx, record("one", 5, 0, "")) }},
 		{"an unknown run", tools.NotFound, func(ctx context.Context) error { _, err := s.Run(ctx, "none"); return err }},
@@ -277,5 +277,28 @@ func TestWritesAfterCloseAreRefused(t *testing.T) {
 	refused(t, s.Keep(t.Context(), record("one", 0, 0, "")), tools.Unavailable)
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRunsHaveOwners, also in a file that was made before they had.
+func TestRunsHaveOwners(t *testing.T) {
+	path := spare(t)
+	sqlOn(t, path, `ALTER TABLE runs DROP COLUMN owner`, `DELETE FROM goose_db_version WHERE version_id >= 4`)
+	s := open(t, path)
+	if err := s.Begin(t.Context(), plan("two", 1), "tom"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"one": "", "two": "tom"} {
+		if got, err := s.Owner(t.Context(), name); err != nil || got != want {
+			t.Errorf("%s is %q's, want %q; %v", name, got, want, err)
+		}
+	}
+	_, err := s.Owner(t.Context(), "three")
+	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.NotFound {
+		t.Errorf("of none: %v", err)
+	}
+	list, err := s.Runs(t.Context())
+	if err != nil || len(list) != 2 || list[0].Owner != "tom" || list[1].Owner != "" || list[1].Kept != 1 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
