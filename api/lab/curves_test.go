@@ -102,3 +102,35 @@ func TestThemeKnowsAllColours(t *testing.T) {
 		}
 	}
 }
+
+// TestFigures are those of the last update, or dashes.
+func TestFigures(t *testing.T) {
+	var s selection
+	for _, f := range s.figures() {
+		if f.Value != "–" || f.Badge != "" {
+			t.Errorf("without a run, %s is %s %s", f.Name, f.Value, f.Badge)
+		}
+	}
+	one := run("AAAAA", 3, 10)
+	one.Config.Algorithm, one.Config.Network = train.GRPO, policy.Default(policy.UpdateGRPO, policy.PoolOwn)
+	low, high, within, over := 0.125, 0.25, 0.12, 0.121
+	last := one.last()
+	last.KL, last.ClipLow, last.ClipHigh, last.PolicyLoss, last.UpdatesPerSecond = &within, &low, &high, -0.5, 12.34
+	s = selection{ids: []string{"AAAAA"}, bound: 0.12, runs: []laidRun{one}}
+	got := map[string]figure{}
+	for _, f := range s.figures() {
+		got[f.Key] = f
+	}
+	for key, want := range map[string]string{
+		"reward": "3.000 first update 1.000 ", "kl": "0.120 bound 0.12 nats within bound", "call_prob": "0.000 under the start – ",
+		"policy_loss": "−0.500 37.5 % clipped at 1 ± 0.2 ", "speed": "12.3 updates a second ", "grad_norm": "0.000 clipped to 1 ",
+	} {
+		if f := got[key]; f.Value+" "+f.Note+" "+f.Badge != want {
+			t.Errorf("%s: %s %s %s, want %s", key, f.Value, f.Note, f.Badge, want)
+		}
+	}
+	last.KL = &over
+	if f := s.figures()[1]; f.Badge != "over bound" || f.Tone != "bad" {
+		t.Errorf("over the bound: %+v", f)
+	}
+}

@@ -59,10 +59,13 @@ func (s *selection) figures() []figure {
 }
 
 func lossNote(run *laidRun) string {
-	if run != nil && run.Config.Algorithm == train.GRPO {
+	switch {
+	case run == nil || run.Config.Algorithm != train.GRPO:
+		return "actor’s part of the loss"
+	case run.last() == nil || run.last().ClipLow == nil || run.last().ClipHigh == nil:
 		return fmt.Sprintf("clipped at 1 ± %g", run.Config.Network.GRPO.Epsilon)
 	}
-	return "actor’s part of the loss"
+	return fmt.Sprintf("%.1f %% clipped at 1 ± %g", 100*(*run.last().ClipLow+*run.last().ClipHigh), run.Config.Network.GRPO.Epsilon)
 }
 
 func gradientNote(run *laidRun) string {

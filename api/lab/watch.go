@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -96,7 +97,7 @@ func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, err
 			}
-			return json.Marshal(frame)
+			return lineOf(frame)
 		}}
 	}
 	return follow(r.Context(), l.config.Stopping, r.Header.Get("Last-Event-ID"), look, func(name, id string, text []byte) bool {
@@ -109,4 +110,16 @@ func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
 		}
 		return control.Flush() == nil
 	})
+}
+
+// lineOf encodes a frame for a stream. Its drawings are full of angle brackets,
+// which no page reads as its own there, and are not escaped.
+func lineOf(f trainingFrame) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(f); err != nil {
+		return nil, fmt.Errorf("encoding a frame: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
 }

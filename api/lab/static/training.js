@@ -47,7 +47,12 @@ view.addEventListener("change", guarded(async (event) => {
   if (!form) return;
   const wanted = new URLSearchParams(new FormData(form));
   if (!wanted.has("run")) { event.target.checked = true; return; } // one is always shown
-  await show(wanted);
+  try {
+    await show(wanted);
+  } catch (error) {
+    if (event.target.type === "checkbox") event.target.checked = !event.target.checked;
+    throw error;
+  }
 }));
 view.addEventListener("submit", (event) => event.preventDefault());
 
@@ -155,9 +160,6 @@ view.addEventListener("pointermove", (event) => {
 view.addEventListener("pointerout", (event) => {
   if (event.target.closest(".plot") && !event.relatedTarget?.closest?.(".plot")) readAt(null);
 });
-view.addEventListener("focusin", (event) => {
-  if (event.target.matches(".plot")) event.target.nextElementSibling.setAttribute("aria-live", "polite");
-});
 view.addEventListener("focusout", (event) => {
   if (!event.target.matches(".plot")) return;
   event.target.nextElementSibling.removeAttribute("aria-live");
@@ -171,6 +173,7 @@ view.addEventListener("keydown", (event) => {
   if (event.key === "Escape") readAt(null);
   if (step === undefined || here < 0) return;
   event.preventDefault();
+  event.target.nextElementSibling.setAttribute("aria-live", "polite"); // not before: the latest values change all the time
   readAt(longest.to[Math.min(longest.to.length - 1, Math.max(0, at === null && step === 1 ? here : here + step))]);
 });
 
