@@ -1,7 +1,6 @@
 package trl
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -10,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolgym/grpo/objective"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // longest is how many bytes a name may have.
@@ -25,12 +24,12 @@ func (s Settings) Validate() error {
 		}
 	}
 	if err := s.Rubric.Validate(); err != nil {
-		return below("/rubric", err)
+		return refusal.Below("/rubric", err)
 	}
 	if s.LoRA == nil {
 		return nil
 	}
-	return below("/lora", s.LoRA.validate())
+	return refusal.Below("/lora", s.LoRA.validate())
 }
 
 // checkServer refuses what is no address, and one with a secret in it: scripts
@@ -40,9 +39,9 @@ func (s Settings) checkServer() error {
 	u, err := url.Parse(s.Server)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "":
-		return refuse("/server", fmt.Sprintf("%.80q is no server's URL", s.Server), want)
+		return refusal.New("/server", want, "%.80q is no server's URL", s.Server)
 	case u.User != nil:
-		return refuse("/server", "the URL holds a name or a password", want+", and the token in the variable TOOLGYM_TOKEN")
+		return refusal.New("/server", want+", and the token in the variable TOOLGYM_TOKEN", "the URL holds a name or a password")
 	}
 	return nil
 }
@@ -51,7 +50,7 @@ func (s Settings) checkTexts() error {
 	texts := []struct{ where, value string }{{"/server", s.Server}, {"/env", s.Env}, {"/model", s.Model}, {"/output_dir", s.Output}}
 	for _, t := range texts {
 		if t.value == "" {
-			return refuse(t.where, "nothing is given", "a name")
+			return refusal.New(t.where, "a name", "nothing is given")
 		}
 	}
 	for _, t := range append(texts, struct{ where, value string }{"/level", s.Level}, struct{ where, value string }{"/rules", s.Rules}) {
@@ -64,7 +63,7 @@ func (s Settings) checkTexts() error {
 
 func checkText(where, value string) error {
 	if len(value) > longest || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-		return refuse(where, fmt.Sprintf("%.40q is too long, or no text", value), fmt.Sprintf("at most %d bytes of UTF-8 without NUL", longest))
+		return refusal.New(where, fmt.Sprintf("at most %d bytes of UTF-8 without NUL", longest), "%.40q is too long, or no text", value)
 	}
 	return nil
 }
@@ -79,7 +78,7 @@ func (s Settings) checkChoices() error {
 		{"/importance_sampling_level", s.Importance, []string{objective.LevelToken, objective.LevelSequence}},
 	} {
 		if !slices.Contains(c.known, c.value) {
-			return refuse(c.where, fmt.Sprintf("unknown value %.40q", c.value), "one of "+strings.Join(c.known, ", "))
+			return refusal.New(c.where, "one of "+strings.Join(c.known, ", "), "unknown value %.40q", c.value)
 		}
 	}
 	return s.Family.Validate()
@@ -94,7 +93,7 @@ type bound struct {
 
 func (b bound) check() error {
 	if b.value < b.least || b.value > b.top {
-		return refuse(b.where, fmt.Sprint(b.value), fmt.Sprintf("%d to %d", b.least, b.top))
+		return refusal.New(b.where, fmt.Sprintf("%d to %d", b.least, b.top), "%d", b.value)
 	}
 	return nil
 }
@@ -110,7 +109,7 @@ func (s Settings) checkCounts() error {
 		}
 	}
 	if left := math.MaxUint64 - s.Seed; uint64(s.Tasks-1) > left {
-		return refuse("/seed", "the seeds end before that many tasks", fmt.Sprintf("at most %d", uint64(math.MaxUint64)-uint64(s.Tasks-1)))
+		return refusal.New("/seed", fmt.Sprintf("at most %d", uint64(math.MaxUint64)-uint64(s.Tasks-1)), "the seeds end before that many tasks")
 	}
 	return nil
 }
@@ -130,9 +129,9 @@ func (s Settings) checkNumbers() error {
 	} {
 		switch {
 		case !(n.value >= 0) || math.IsInf(n.value, 0):
-			return refuse(n.where, fmt.Sprint(n.value), "a finite number, at least 0")
+			return refusal.New(n.where, "a finite number, at least 0", "%v", n.value)
 		case n.value == 0 && !n.zero:
-			return refuse(n.where, "0", "a number above 0")
+			return refusal.New(n.where, "a number above 0", "0")
 		}
 	}
 	return nil
@@ -145,31 +144,16 @@ func (l LoRA) validate() error {
 		}
 	}
 	if !(l.Dropout >= 0 && l.Dropout < 1) {
-		return refuse("/dropout", fmt.Sprint(l.Dropout), "at least 0, and below 1")
+		return refusal.New("/dropout", "at least 0, and below 1", "%v", l.Dropout)
 	}
 	for i, target := range l.Targets {
 		where := fmt.Sprintf("/target_modules/%d", i)
 		if target == "" {
-			return refuse(where, "nothing is given", "the name of a layer")
+			return refusal.New(where, "the name of a layer", "nothing is given")
 		}
 		if err := checkText(where, target); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func refuse(where, message, want string) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
-}
-
-// below puts a pointer in front of where an error is.
-func below(pointer string, err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	moved.Where = pointer + e.Where
-	return &moved
 }
