@@ -37,6 +37,9 @@ func (g *grader) judge(ctx context.Context, t *task, c *Completion, s *Score) er
 		}
 	}
 	s.pay(g.by, g.turns)
+	for i := range s.Calls {
+		s.Calls[i].Value = nil // the reader fills it again
+	}
 	return nil
 }
 

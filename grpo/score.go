@@ -63,7 +63,8 @@ const (
 	DefectCallAfterEnd   parse.Defect = "call_after_end"       // a call after the one that ended the task
 )
 
-// A Call is an attempt and what became of it.
+// A Call is an attempt and what became of it. The attempt's Value is nil: it is
+// in its Arguments.
 type Call struct {
 	parse.Attempt
 	Turn    int    `json:"turn"`    // the assistant message it stands in, from 0

@@ -104,7 +104,7 @@ func (s *scan) object(a *Attempt, at int, st style) *strictjson.Error {
 func (s *scan) decode(at int) (members []strictjson.Member, end int, mends strictjson.Mends, failure *strictjson.Error) {
 	text := s.text[at:s.end]
 	limits := s.reader.Limits.JSON
-	members, size, err := limits.AppendObject(s.members[:0], text)
+	members, size, err := limits.AppendObject(s.members[:0], text, &s.spare)
 	s.spent += size
 	if err == nil {
 		s.members = members

@@ -55,8 +55,8 @@ func (r *Reader) Read(in Input) (Reading, error) {
 }
 
 // ReadInto is Read for who reads very many completions, and has done with one
-// before the next: the lists of calls and attempts that to holds are overwritten.
-// What stands in an attempt is not, and may be kept.
+// before the next: the lists of calls and attempts that to holds are overwritten,
+// and so is each attempt's Value. The rest of an attempt may be kept.
 func (r *Reader) ReadInto(to *Reading, in Input) (err error) {
 	if err := in.Validate(); err != nil {
 		return err
@@ -85,6 +85,9 @@ func (r *Reader) readText(to *Reading, text string, family Family, finish string
 		s = new(scan)
 	}
 	s.reader, s.text, s.family, s.cutOff = r, text, family, finish == "length"
+	for i := range to.Attempts {
+		s.spare.Give(to.Attempts[i].Value)
+	}
 	s.attempts = to.Attempts[:0]
 	switch family {
 	case "":

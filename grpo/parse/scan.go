@@ -34,6 +34,7 @@ type scan struct {
 	spent     int // bytes that decoders have looked at
 	found     []search
 	members   []strictjson.Member // of the object that was decoded last
+	spare     strictjson.Spare    // arguments of attempts that were read before
 	tryStart  bool                // the position is where the content starts
 	asked     Family
 }
@@ -41,7 +42,7 @@ type scan struct {
 // reset makes the scan ready for another text. Its lists keep their memory, but
 // for the attempts, which the reading has.
 func (s *scan) reset() {
-	*s = scan{segments: s.segments[:0], reasoning: s.reasoning[:0], documented: s.documented[:0], found: s.found[:0], members: s.members[:0]}
+	*s = scan{segments: s.segments[:0], reasoning: s.reasoning[:0], documented: s.documented[:0], found: s.found[:0], members: s.members[:0], spare: s.spare}
 }
 
 // run reads the text from left to right: whatever starts first decides.

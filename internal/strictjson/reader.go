@@ -15,6 +15,7 @@ type reader struct {
 	limits Limits
 	mode   Mends
 	mends  Mends
+	spare  *Spare // nil where every object is new
 }
 
 func (r *reader) skipBlanks() {
@@ -118,7 +119,7 @@ func (r *reader) array() (any, *Error) {
 }
 
 func (r *reader) object() (any, *Error) {
-	object := map[string]any{}
+	object := r.spare.take()
 	err := r.members(func(at int, key string, value any, _ int) *Error {
 		before := len(object)
 		if object[key] = value; len(object) == before {

@@ -69,12 +69,13 @@ type Member struct {
 // it), keeps the order of its members, and returns the offset after it. The
 // error is an [*Error].
 func (l Limits) Object(text string) (members []Member, end int, err error) {
-	return l.AppendObject(nil, text)
+	return l.AppendObject(nil, text, nil)
 }
 
-// AppendObject is Object with the members appended to a list.
-func (l Limits) AppendObject(list []Member, text string) (members []Member, end int, err error) {
-	r := reader{text: text, limits: l}
+// AppendObject is Object with the members appended to a list, and with objects
+// among the values taken from the spare ones, if there are any.
+func (l Limits) AppendObject(list []Member, text string, spare *Spare) (members []Member, end int, err error) {
+	r := reader{text: text, limits: l, spare: spare}
 	members, failure := r.topObject(list)
 	if failure != nil {
 		return nil, r.pos, failure
