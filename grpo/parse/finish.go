@@ -23,6 +23,7 @@ func (s *scan) finish(to *Reading) {
 	*to = Reading{
 		Family: s.family, Attempts: s.attempts, Calls: to.Calls[:0], Defects: s.defects,
 		Content: s.join(s.segments), Reasoning: s.join(s.reasoning),
+		Hidden: append(to.Hidden[:0], s.reasoning...), MadeUp: s.madeUp,
 	}
 	s.reader.judge(to)
 }

@@ -55,7 +55,7 @@ func (r *Reader) Read(in Input) (Reading, error) {
 }
 
 // ReadInto is Read for who reads very many completions, and has done with one
-// before the next: the lists of calls and attempts that to holds are overwritten,
+// before the next: the lists of calls, attempts and spans of to are overwritten,
 // and so is each attempt's Value. The rest of an attempt may be kept.
 func (r *Reader) ReadInto(to *Reading, in Input) (err error) {
 	if err := in.Validate(); err != nil {
@@ -96,9 +96,7 @@ func (r *Reader) readText(to *Reading, text string, family Family, finish string
 		s.family, s.inContent = Auto, true
 	}
 	s.run()
-	hidden := append(to.Hidden[:0], s.reasoning...)
 	s.finish(to)
-	to.Hidden, to.MadeUp = hidden, s.madeUp
 	s.reset()
 	r.scans.Put(s)
 }
