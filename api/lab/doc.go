@@ -36,6 +36,13 @@
 // across each other. Each kind of place has a line of its own and a numbered
 // marker, so that no colour is needed.
 //
+// # Evaluations
+//
+// The pages show to a caller what /v1/evals shows to the same caller, and begin,
+// cancel and delete by the code of its routes ([Evaluations]). What runs is looked
+// at again every second. Agents without a language model (idle, random, oracle) can
+// be evaluated like models, for something to compare with.
+//
 // # What keeps it safe
 //
 // Pages load nothing from elsewhere and run no inline script; the server sends

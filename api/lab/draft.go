@@ -170,3 +170,11 @@ func kindWord(kind string) string {
 	}
 	return kind
 }
+
+// whereOf is the place that a caller's mistake names.
+func whereOf(err error) string {
+	if e := (*tools.Error)(nil); errors.As(err, &e) {
+		return e.Where
+	}
+	return ""
+}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"toolgym/api/assessment"
 	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/intake"
@@ -26,9 +25,9 @@ type Config struct {
 	Desk        *intake.Desk // reads as /v1/parse does
 	Rubric      grpo.Rubric  // the server's own, from which the sliders start
 	Runs        *training.Runs
-	Evals       *assessment.Desk // nil for a server without a database
-	Ollama      []string         // addresses of the servers whose models may play
-	Checkpoint  string           // the file of the server's own policy, or empty
+	Evals       Evaluations // nil for a server without a database
+	Ollama      []string    // addresses of the servers whose models may play
+	Checkpoint  string      // the file of the server's own policy, or empty
 	Now         func() time.Time
 	MaxBody     int64         // bytes of a form that is posted
 	CallTimeout time.Duration // of what one request sets off
@@ -52,8 +51,9 @@ type Lab struct {
 	kept    *kept         // what they said
 	playing chan struct{} // has room for those that play
 
-	watching atomic.Int32 // streams of charts
-	auditor  *auditor
+	watching  atomic.Int32 // streams of charts
+	summaries summaries
+	auditor   *auditor
 }
 
 // New prepares the pages.
@@ -86,6 +86,7 @@ func (l *Lab) Routes() []Route {
 	routes = append(routes, l.trainingRoutes()...)
 	routes = append(routes, l.scriptRoutes()...)
 	routes = append(routes, l.playgroundRoutes()...)
+	routes = append(routes, l.evaluationRoutes()...)
 	return routes
 }
 

@@ -32,6 +32,7 @@ func navigation() []link {
 		{"/", "Rollout"},
 		{"/lab/training", "Training"},
 		{"/lab/playground", "Playground"},
+		{"/lab/evaluations", "Evaluations"},
 		{"/lab/script", "Script"},
 	}
 }
@@ -72,6 +73,9 @@ func (l *Lab) functions() template.FuncMap {
 		"signed":     signed,
 		"measured":   measured,
 		"percent":    func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
+		"between":    between,
+		"points":     points,
+		"rate":       rate,
 		"figure":     func(v float64) string { return strings.Replace(fmt.Sprintf("%.3f", v), "-", "−", 1) },
 	}
 }

@@ -155,7 +155,7 @@ func TestEvalRefuses(t *testing.T) {
 		{"no address", exitUsage, "no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
 		{"a server twice", exitUsage, "stands twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
 		{"two kinds of server", exitUsage, "one or the other", []string{"--model", "good", "--ollama", server.URL, "--openai", server.URL}},
-		{"an unknown route", exitUsage, "chat, raw or both", []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
+		{"an unknown route", exitUsage, "chat, raw, both or agent", []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
 		{"an unknown environment", exitUsage, "arithmetic", []string{"--model", "good", "--ollama", server.URL, "--env", "chess"}},
 		{"an unknown level", exitUsage, "restraint", []string{"--model", "good", "--ollama", server.URL, "--level", "17"}},
 		{"no suite", exitUsage, "no such file", []string{"--model", "good", "--ollama", server.URL, "--suite", "nosuch.jsonl"}},

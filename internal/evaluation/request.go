@@ -3,6 +3,7 @@ package evaluation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ type Request struct {
 	Model  string   `json:"model"`
 	Ollama []string `json:"ollama,omitempty"` // addresses that share the work
 	OpenAI string   `json:"openai,omitempty"` // or one server of the OpenAI form
-	Route  string   `json:"route,omitempty"`  // chat, raw or both; empty: chat
+	Route  string   `json:"route,omitempty"`  // chat, raw, both or agent; empty: chat
 
 	Envs   []string `json:"envs,omitempty"`   // empty: arithmetic, unless there is a suite
 	Levels []string `json:"levels,omitempty"` // empty: 0, 1 and 2, as far as there are such
@@ -54,6 +55,7 @@ const (
 	RouteRaw    = "raw"
 	RouteBoth   = "both"
 	RouteOpenAI = "openai"
+	RouteAgent  = "agent" // no server: one of Agents plays
 )
 
 // WithDefaults fills in what is zero and has a default.
@@ -72,7 +74,7 @@ func (r Request) WithDefaults() Request {
 	if r.Route == "" {
 		r.Route = RouteChat
 	}
-	if len(r.Ollama) == 0 && r.OpenAI == "" {
+	if len(r.Ollama) == 0 && r.OpenAI == "" && r.Route != RouteAgent {
 		r.Ollama = []string{"http://127.0.0.1:11434"}
 	}
 	return r
@@ -92,8 +94,12 @@ func (r Request) Validate() error {
 		return refuse("openai", "both an Ollama and an OpenAI server are named", "one or the other")
 	case r.OpenAI != "" && r.Route != RouteChat:
 		return refuse("route", "servers of the OpenAI form have no route "+r.Route, RouteChat)
-	case r.Route != RouteChat && r.Route != RouteRaw && r.Route != RouteBoth:
-		return refuse("route", fmt.Sprintf("unknown route %q", r.Route), "chat, raw or both")
+	case r.Route == RouteAgent && !slices.Contains(Agents(), r.Model):
+		return refuse("model", fmt.Sprintf("there is no agent %.40q", r.Model), strings.Join(Agents(), " or "))
+	case r.Route == RouteAgent && r.Model == agentOracle && r.Suite != nil:
+		return refuse("suite", "the oracle knows environments alone", "another agent, or no suite")
+	case r.Route != RouteChat && r.Route != RouteRaw && r.Route != RouteBoth && r.Route != RouteAgent:
+		return refuse("route", fmt.Sprintf("unknown route %q", r.Route), "chat, raw, both or agent")
 	case r.N < 1:
 		return refuse("n", fmt.Sprintf("%d tasks of each level", r.N), "at least 1")
 	case r.Limit < 0:

@@ -57,7 +57,7 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if err := solvable(ctx, items, scorer); err != nil {
 		return nil, err
 	}
-	servers, digest, err := request.servers(ctx)
+	servers, digest, err := request.servers(ctx, r.Specs)
 	if err != nil {
 		return nil, err
 	}

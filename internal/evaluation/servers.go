@@ -12,7 +12,7 @@ import (
 
 // servers asks every server and makes it ready to play. The digest is the
 // model's, which must be the same on all of them.
-func (r Request) servers(ctx context.Context) (servers []eval.Server, digest string, err error) {
+func (r Request) servers(ctx context.Context, specs tools.Specs) (servers []eval.Server, digest string, err error) {
 	if r.OpenAI != "" {
 		driver := rollout.OpenAI{Config: r.config(r.OpenAI)}
 		if err := driver.Check(ctx); err != nil {
@@ -20,6 +20,10 @@ func (r Request) servers(ctx context.Context) (servers []eval.Server, digest str
 		}
 		server := eval.Server{Address: r.OpenAI, Concurrency: r.Concurrency, Drivers: map[string]eval.Driver{RouteOpenAI: driver}}
 		return []eval.Server{server}, "name:" + r.Model, nil // such servers tell no digest
+	}
+	if r.Route == RouteAgent {
+		server := eval.Server{Address: "none", Concurrency: r.Concurrency, Drivers: map[string]eval.Driver{RouteAgent: agentDriver{r.Model, specs}}}
+		return []eval.Server{server}, "agent:" + r.Model, nil
 	}
 	for _, address := range r.Ollama {
 		if slices.ContainsFunc(servers, func(s eval.Server) bool { return s.Address == address }) {
