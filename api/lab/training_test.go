@@ -118,6 +118,7 @@ func (b *browser) takesAway(t *testing.T) {
 // stops and deletes it, and counts what reaches the page meanwhile.
 func TestTrainingIsSteered(t *testing.T) {
 	b := open(t, api.Config{MaxRuns: 1})
+	b.size(1280, 900, "light")
 	b.visit("/lab/training")
 	b.set("#env", "gridworld")
 	eval[bool](b, `document.querySelector("[data-env=gridworld] [value='1']").click(), true`)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -193,5 +195,24 @@ func TestTrainingOfAnEarlierServer(t *testing.T) {
 			t.Error(err)
 		}
 		listening.Close()
+	}
+}
+
+// TestTrainingPresets are trainings that the server takes as they stand.
+func TestTrainingPresets(t *testing.T) {
+	url := serve(t, api.Config{MaxRuns: 9})
+	page, err := io.ReadAll(ask(t.Context(), t, http.MethodGet, url+"/lab/training", "", "", "").body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	presets := regexp.MustCompile(`<option data-start="([^"]*)"`).FindAllStringSubmatch(string(page), -1)
+	if len(presets) != 5 {
+		t.Errorf("%d presets", len(presets))
+	}
+	for _, preset := range presets {
+		id := started(t, url, html.UnescapeString(preset[1]), "")
+		if got := ask(t.Context(), t, http.MethodDelete, url+"/v1/policy/runs/"+id, "", "", ""); got.status != http.StatusNoContent {
+			t.Errorf("ending %s: %d", preset[1], got.status)
+		}
 	}
 }
