@@ -1,8 +1,11 @@
 package network
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
+
+	"toolgym/policy/internal/vector"
 )
 
 // TestRemember moves the update gates' biases of both GRUs, and nothing else.
@@ -33,5 +36,32 @@ func TestRemember(t *testing.T) {
 				t.Errorf("%d weights moved, want %d", moved, want)
 			}
 		})
+	}
+}
+
+// TestRememberLasts: what stands first in a context moves the logits of an
+// untrained network's last step far more with memory than without.
+func TestRememberLasts(t *testing.T) {
+	moved := func(bias float64) float64 {
+		const steps = 13
+		p := NewParams[float64](Dims{Vocabulary: 18, Hidden: 32, Stages: 1, Pool: Ordered})
+		p.Draw(rand.New(rand.NewPCG(1, 2)))
+		p.Remember(bias)
+		f := NewForward(vector.Portable[float64]{}, p, Size{Batch: 2, Steps: steps, Context: 9})
+		for i := range f.Contexts {
+			f.Contexts[i] = i % 9
+		}
+		f.Contexts[0] = 4 // of the first sample; the second's is 0
+		f.Prepare()
+		f.Follow(make([]int, 2*steps))
+		first, second := f.Logits[(2*steps-2)*18:(2*steps-1)*18], f.Logits[(2*steps-1)*18:]
+		sum := 0.0
+		for i := range first {
+			sum += math.Abs(first[i] - second[i])
+		}
+		return sum
+	}
+	if with, without := moved(2), moved(0); with < 100*without {
+		t.Errorf("moved by %g with memory, by %g without", with, without)
 	}
 }
