@@ -130,7 +130,7 @@ func (c *Config) publish(pool string) {
 //
 // Where every task has a layout of its own, a plan's last steps depend on what
 // was read before its first: memory lets that last from the start, and a critic
-// of more weight learns to read early. Both took a third of the updates.
+// of more weight learns to read early. It halved the updates to mastery.
 func (c *Config) walk(s sizes) {
 	const room = 10
 	if s.optimal > 0 {
