@@ -8,8 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// shareOut is how many pieces of work one goroutine is started for.
-const shareOut = 16
+const (
+	// shareOut is how many pieces of work one goroutine is started for.
+	shareOut = 16
+	// runLength is how many neighbours one goroutine takes at a time: what they
+	// write lies side by side, and two cores that write there hinder each other.
+	runLength = 8
+)
 
 // work does piece i of many.
 type work func(i int) error
@@ -17,34 +22,46 @@ type work func(i int) error
 // inParallel does pieces 0 to n−1, on as many goroutines as there are cores and
 // work for, and waits for all of them. Each of them hires a worker of its own,
 // which may keep memory from one piece to the next. Of several errors it returns
-// that of the smallest index, so that the answer does not depend on the order of
-// the work.
+// that of the smallest index: all pieces before one that failed are done, so that
+// the answer does not depend on the order of the work.
 func inParallel(ctx context.Context, n int, hire func() work) error {
-	workers := min(runtime.GOMAXPROCS(0), 1+n/shareOut)
 	errs := make([]error, n)
-	var next atomic.Int64
-	var failed atomic.Bool
+	var given, end atomic.Int64 // the pieces before given are given out; none from end on is begun
+	end.Store(int64(n))
 	do := func() {
 		piece := hire()
-		for i := int(next.Add(1)) - 1; i < n && !failed.Load() && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-			if errs[i] = piece(i); errs[i] != nil {
-				failed.Store(true)
+		for i, last := int64(0), int64(0); ; i++ {
+			if i == last {
+				last = given.Add(runLength)
+				i = last - runLength
+			}
+			if i >= end.Load() || ctx.Err() != nil {
+				return
+			}
+			if errs[i] = piece(int(i)); errs[i] != nil {
+				lower(&end, i)
 			}
 		}
 	}
 	var running sync.WaitGroup
-	for range workers - 1 {
+	for range min(runtime.GOMAXPROCS(0), 1+n/shareOut) - 1 {
 		running.Go(do)
 	}
 	do()
 	running.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if failed := int(end.Load()); failed < n {
+		return errs[failed]
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("scoring: %w", ctx.Err())
 	}
 	return nil
+}
+
+// lower makes a bound at most to.
+func lower(bound *atomic.Int64, to int64) {
+	now := bound.Load()
+	for to < now && !bound.CompareAndSwap(now, to) {
+		now = bound.Load()
+	}
 }
