@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"toolgym/grpo/match"
 	"toolgym/grpo/objective"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
@@ -95,13 +96,16 @@ func (s *Scorer) plan(r Request) (*plan, error) {
 
 // scores judges and pays the completions of all groups, on all cores.
 func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) error {
-	tasks := make([]*task, len(groups))
+	tasks, first := make([]*task, len(groups)), firstAlike(groups)
 	err := inParallel(ctx, len(groups), func() work {
 		return func(i int) (err error) {
+			scored[i] = p.room(&groups[i])
+			if first[i] < i {
+				return nil
+			}
 			if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
 				return refusal.Below(fmt.Sprintf("/groups/%d", i), err)
 			}
-			scored[i] = p.room(&groups[i])
 			return nil
 		}
 	})
@@ -118,12 +122,36 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 		g := &grader{by: p.tariff}
 		return func(n int) error {
 			i, j := jobs[n].group, jobs[n].completion
-			if err := g.judge(ctx, tasks[i], &groups[i].Completions[j], &scored[i].Completions[j]); err != nil {
+			if err := g.judge(ctx, tasks[first[i]], &groups[i].Completions[j], &scored[i].Completions[j]); err != nil {
 				return refusal.Below(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
 			}
 			return nil
 		}
 	})
+}
+
+// firstAlike finds, for each group, the first one that has the very same task: a
+// task is made ready once for all of them.
+func firstAlike(groups []Group) []int {
+	type key struct {
+		id       string
+		tools    *tools.Tool
+		number   int
+		expected *match.Expected
+	}
+	seen, first := make(map[key]int, len(groups)), make([]int, len(groups))
+	for i := range groups {
+		g := &groups[i]
+		k := key{id: g.TaskID, number: len(g.Tools), expected: g.Expected}
+		if k.number > 0 {
+			k.tools = &g.Tools[0]
+		}
+		if _, ok := seen[k]; !ok {
+			seen[k] = i
+		}
+		first[i] = seen[k]
+	}
+	return first
 }
 
 // room makes the memory for the scores of a group.
