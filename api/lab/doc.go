@@ -16,6 +16,24 @@
 // Charts are drawn by the server as SVG (package internal/chart), in colours that
 // the style sheet names, so that they follow the page from light to dark.
 //
+// # The front page
+//
+// One task, two agents. Policies and baselines play it anew for every request:
+// that takes milliseconds, and the same settings give the same episodes. A model
+// of an Ollama server plays when it is told to (POST /lab/play); what it said is
+// kept, for its owner, and scored again as sliders move. Rewards, advantages,
+// the clipped loss and the divergence come from [grpo.Scorer.Score], with the
+// weights and the objective that are set.
+//
+// The left column's policy samples the group: its log-probabilities are the old
+// ones, and the reference's; the right column's policy learns. Their divergence is
+// measured over plans of the right one's own, since k3 estimates D(right ‖ left)
+// over samples of the right: over the left one's it has another mean, which grows
+// without bound as the two part. What is not known, such as the
+// log-probabilities of a model's tokens, is said to be unknown.
+//
+// What the three explanations promise is tested as what their links show.
+//
 // # Trainings
 //
 // /lab/training starts, holds and stops the trainings of POST /v1/policy/runs by

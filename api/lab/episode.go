@@ -13,7 +13,7 @@ import (
 )
 
 // mostTurns are shown of an episode: who walks at random walks long.
-const mostTurns = 48
+const mostTurns = 40
 
 // An episode is a column of the page.
 type episode struct {

@@ -20,7 +20,7 @@ import (
 func TestFront(t *testing.T) {
 	b := open(t, api.Config{})
 	for name, query := range map[string]string{
-		"rollout": "", "rollout-walls": "?env=gridworld&level=3&before=random&after=random&seed=3",
+		"rollout": "", "rollout-walls": "?env=gridworld&level=3&before=random&after=random&seed=3&group=64",
 	} {
 		b.visit("/" + query)
 		b.looks(name, nil)
