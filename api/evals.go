@@ -21,7 +21,7 @@ func (s *Server) evalRoutes() {
 	unknown := []int{http.StatusNotFound, http.StatusConflict}
 	handle(s, route{id: "begin-evaluation", method: http.MethodPost, path: "/v1/evals", tag: tag, role: Train, status: http.StatusCreated,
 		summary: "Evaluate a model", text: "Says what toolgym eval says by its flags, and does the same. With resume, what is missing of the named run is played. " +
-			"Models are those of the Ollama servers that this server was started with.",
+			"Models are those of the Ollama servers that this server was started with; on the route agent, idle, random and oracle play without any.",
 		refusals: unknown, request: evaluation.Request{Model: "llama3.2:3b", Envs: []string{"arithmetic"}, N: 10}, answer: exampleEval()}, s.beginEval)
 	handle(s, route{id: "list-evaluations", method: http.MethodGet, path: "/v1/evals", tag: tag, role: Train, refusals: unknown,
 		summary: "The evaluations, the newest first", answer: evalList{Evals: []assessment.State{exampleEval()}}}, s.listEvals)

@@ -29,7 +29,7 @@ type evalCommand struct {
 	Trials      int      `help:"Trials of each task (default: 1)." placeholder:"T"`
 	Seed        uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
 	SampleSeed  *uint64  `help:"Seed of sampling alone, for other answers to the same tasks (default: --seed)." placeholder:"S"`
-	Route       string   `help:"chat: the model as its server deploys it; raw: its own template and text, without the server's parsing; both (default: chat)." placeholder:"ROUTE"`
+	Route       string   `help:"chat: the model as its server deploys it; raw: its own template and text, without the server's parsing; both; agent: no server, the model is idle, random or oracle (default: chat)." placeholder:"ROUTE"`
 	Temperature *float64 `help:"Temperature (default: the model's own)." placeholder:"X"`
 	NumCtx      int      `help:"Context in tokens (default: 4096)." placeholder:"N"`
 	NumPredict  int      `help:"Most tokens of one turn (default: the server's own limit)." placeholder:"N"`
