@@ -17,6 +17,7 @@ import (
 // A draft is what the form of the playground holds.
 type draft struct {
 	Text     string
+	As       string // text: what the model wrote; message: what a server made of it, a chat message in JSON
 	Family   parse.Family
 	Finish   string // stop or length
 	From     string // env/level whose tools are declared; empty: those of Tools
@@ -27,7 +28,7 @@ type draft struct {
 
 // draftFields are the names of the form's own fields; all others are settings.
 func draftFields() []string {
-	return []string{"text", "family", "finish", "from", "tools", "task", "expected", "example", "audit"}
+	return []string{"text", "as", "family", "finish", "from", "tools", "task", "expected", "example", "audit"}
 }
 
 // apart takes the playground's own fields out of what a form sent.
@@ -49,7 +50,7 @@ func draftOf(form url.Values) draft {
 	text := func(name string) string {
 		return strings.ToValidUTF8(strings.ReplaceAll(form.Get(name), "\r\n", "\n"), "\uFFFD")
 	}
-	return draft{Text: text("text"), Family: parse.Family(form.Get("family")), Finish: form.Get("finish"), From: form.Get("from"),
+	return draft{Text: text("text"), As: form.Get("as"), Family: parse.Family(form.Get("family")), Finish: form.Get("finish"), From: form.Get("from"),
 		Tools: text("tools"), Task: strings.TrimSpace(form.Get("task")), Expected: text("expected")}
 }
 
@@ -133,12 +134,9 @@ func wellFormed(text string) error {
 }
 
 // expected reads what a right completion does: a list of calls, or the whole
-// object that /v1/score takes. Nothing is expected by an empty text.
+// object that /v1/score takes.
 func (d draft) expected() (*match.Expected, error) {
 	text := strings.TrimSpace(d.Expected)
-	if text == "" {
-		return &match.Expected{}, nil
-	}
 	if err := wellFormed(d.Expected); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func ready(t *testing.T) *Lab {
 // TestSpecimens holds every example to the reward that it stands for.
 func TestSpecimens(t *testing.T) {
 	want := map[string]float64{"near": 2.45, "right": 5.45, "types": 0.95, "fenced": 4.45, "broken": -0.05, "cut": -0.05, "madeup": 1.45, "spam": 2.45,
-		"hidden": 0.95, "prose": 0.95, "llama": 5.45, "pythonic": 5.45, "mistral": 5.45, "python": 4.45, "task": 5.45}
+		"hidden": 0.95, "prose": 0.95, "llama": 5.45, "pythonic": 5.45, "mistral": 5.45, "python": 4.45, "message": 2.45, "task": 5.45}
 	l := ready(t)
 	for _, s := range l.specimens() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -70,6 +70,10 @@ func TestFaultsStandAtTheirFields(t *testing.T) {
 		draft             draft
 	}{
 		{"unknown family", "family", "unknown family", draft{Family: "latin"}},
+		{"unknown form", "as", "Want text or message", draft{As: "song"}},
+		{"a message that is no JSON", "text", "line 1, column 2", draft{As: asMessage, Text: "{role}", Expected: "[]"}},
+		{"a message that is a list", "text", "no JSON object", draft{As: asMessage, Text: "[]"}},
+		{"a message of the user", "text", "without one", draft{As: asMessage, Text: `{"role":"user","content":"Hello."}`, Expected: "[]"}},
 		{"unknown ending", "finish", "Want stop or length", draft{Finish: "boredom"}},
 		{"tools that are no JSON", "tools", "line 2, column 9", draft{Tools: "[\n{ \"name\"= 1}]"}},
 		{"a tool twice", "tools", "/1", draft{Tools: `[{"name":"f"},{"name":"f"}]`}},
@@ -122,5 +126,38 @@ func TestHostileText(t *testing.T) {
 				t.Errorf("%d bytes and %d findings are shown, %d cut of %d", shown, len(o.Findings), o.Cut, len(text))
 			}
 		})
+	}
+}
+
+// TestMessages have places for structured calls, and none for what stands in
+// their content, which is a text for itself.
+func TestMessages(t *testing.T) {
+	l := ready(t)
+	for text, want := range map[string]string{
+		`{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "get_forecast", "arguments": {"city": "Oslo", "days": 5}}}]}`: `{"function": {"name": "get_forecast", "arguments": {"city": "Oslo", "days": 5}}}`,
+		`{"role": "assistant", "content": "<think>so</think><tool_call>{\"name\": \"get_forecast\", \"arguments\": {}}</tool_call>"}`:            "",
+	} {
+		o, err := l.read(t.Context(), draft{As: asMessage, Text: text, Tools: forecastTool, Expected: forecastCalls}, presets(l.config.Specs, l.config.Rubric))
+		if err != nil || len(o.Faults) > 0 || len(o.Reading.Attempts) != 1 || len(o.Findings) == 0 {
+			t.Fatalf("%s: %v, %v, %d findings", text, err, o.Faults, len(o.Findings))
+		}
+		got := ""
+		for _, place := range marks(o.Findings) {
+			if got == "" {
+				got = text[place.start:place.end]
+			}
+		}
+		if got != want {
+			t.Errorf("the place of the call is %q, want %q", got, want)
+		}
+	}
+}
+
+// TestNothingIsPaidWhereNothingIsAsked: the text is read all the same.
+func TestNothingIsPaidWhereNothingIsAsked(t *testing.T) {
+	l := ready(t)
+	o, err := l.read(t.Context(), draft{Text: "<think>Hm.</think>", Tools: forecastTool}, presets(l.config.Specs, l.config.Rubric))
+	if err != nil || len(o.Faults) > 0 || o.Score != nil || o.Expects || o.Reading == nil || len(o.Findings) != 1 {
+		t.Errorf("%v, %v, score %v, %d findings", err, o.Faults, o.Score, len(o.Findings))
 	}
 }

@@ -46,6 +46,7 @@ func findings(text string, reading parse.Reading, score *grpo.Score, expected []
 		call := grpo.Call{Attempt: attempt}
 		if judged != nil {
 			call = judged[i]
+			call.Span = attempt.Span
 		}
 		list = append(list, ofCall(i, call), ofFault(text, call))
 		list = append(list, ofArguments(text, call, expected)...)
@@ -91,6 +92,9 @@ func ofCall(i int, call grpo.Call) finding {
 			f.Tone = "good"
 		}
 	}
+	if f.end == f.start {
+		f.Kind = "" // the text has no place for it
+	}
 	for _, d := range call.Defects {
 		f.Notes = append(f.Notes, defectWords(d))
 	}
@@ -103,7 +107,7 @@ func ofCall(i int, call grpo.Call) finding {
 // ofFault is the place at which the payload of an attempt that was lost stops
 // being JSON. Without a title there is none.
 func ofFault(text string, call grpo.Call) finding {
-	if call.Counts() || call.Span.End > len(text) {
+	if call.Counts() || call.Span.End > len(text) || call.Family == parse.Structured {
 		return finding{}
 	}
 	body := text[call.Span.Start:call.Span.End]
@@ -132,6 +136,8 @@ func ofArguments(text string, call grpo.Call, expected []match.Call) (list []fin
 		f := finding{Kind: placeArgument, Title: title, Badge: badge, Tone: tone, Notes: []string{note}, start: call.Span.Start, end: call.Span.Start}
 		if span, ok := spans[argument]; ok {
 			f.start, f.end = span.Start, span.End
+		} else if call.Span.End == call.Span.Start {
+			f.Kind = ""
 		}
 		list = append(list, f)
 	}

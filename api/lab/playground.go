@@ -19,6 +19,9 @@ import (
 // mostText is how many bytes of a completion a page shows; all of it is read.
 const mostText = 50_000
 
+// asMessage says that a draft is a chat message as a server sends it.
+const asMessage = "message"
+
 func (l *Lab) playgroundRoutes() []Route {
 	return []Route{
 		{http.MethodGet, "/lab/playground", "score", l.playground},
@@ -169,6 +172,9 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 	if err != nil {
 		return o, err
 	}
+	if d.As != "text" && d.As != asMessage && d.As != "" {
+		o.Faults["as"] = "Unknown form. Want text or message."
+	}
 	if d.Finish != "stop" && d.Finish != "length" && d.Finish != "" {
 		o.Faults["finish"] = "Unknown ending. Want stop or length."
 	}
@@ -192,24 +198,60 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 	o.Findings, o.More = findings(d.Text, *o.Reading, o.Score, o.Expected)
 	shown := d.Text[:atRune(d.Text, mostText)]
 	o.Cut = len(d.Text) - len(shown)
+	for i := range o.Findings {
+		if f := &o.Findings[i]; o.Cut > 0 && f.start >= len(shown) {
+			f.Kind = "" // its place is not shown
+		}
+	}
 	o.Segments = segments(shown, marks(o.Findings))
 	return o, nil
 }
 
-// reading reads the text as the body of POST /v1/parse is read.
+// reading reads the text as the body of POST /v1/parse is read. A message is
+// handed over as it stands, so that places in it are places in the text.
 func (l *Lab) reading(d draft, set tools.Set) (*parse.Reading, error) {
-	body, err := json.Marshal(parse.Request{Input: parse.Input{Text: &d.Text, Family: d.Family, FinishReason: d.Finish}, Tools: set})
-	if err != nil {
-		return nil, fmt.Errorf("writing a completion: %w", err)
+	request := parse.Request{Input: parse.Input{Text: &d.Text, Family: d.Family, FinishReason: d.Finish}, Tools: set}
+	var reading parse.Reading
+	var err error
+	if d.As == asMessage {
+		if err := wellFormed(d.Text); err != nil {
+			return nil, err
+		}
+		request.Text, request.Message = nil, json.RawMessage(d.Text)
+		reading, err = request.Read()
+		unplaced(&reading)
+	} else {
+		body, encoding := json.Marshal(request)
+		if encoding != nil {
+			return nil, fmt.Errorf("writing a completion: %w", encoding)
+		}
+		reading, err = l.config.Desk.Read(body)
 	}
-	reading, err := l.config.Desk.Read(body)
-	return &reading, err
+	if err != nil {
+		return nil, err
+	}
+	return &reading, nil
+}
+
+// unplaced takes places out of a message's reading that are not the message's
+// own: those in its content, which is a text for itself.
+func unplaced(reading *parse.Reading) {
+	reading.Hidden, reading.MadeUp = nil, parse.Span{}
+	for i := range reading.Attempts {
+		if a := &reading.Attempts[i]; a.Family != parse.Structured {
+			a.Span = parse.Span{}
+		}
+	}
 }
 
 // score pays the draft by the weights of the sliders.
 func (l *Lab) score(ctx context.Context, d draft, s Settings, set tools.Set, o *outcome) error {
 	rubric := s.Rubric(l.config.Rubric)
-	group := grpo.Group{ID: "playground", Completions: []grpo.Completion{{Text: &d.Text, Family: d.Family, FinishReason: d.Finish}}}
+	completion := grpo.Completion{Text: &d.Text, Family: d.Family, FinishReason: d.Finish}
+	if d.As == asMessage {
+		completion.Text, completion.Messages = nil, []json.RawMessage{json.RawMessage(d.Text)}
+	}
+	group := grpo.Group{ID: "playground", Completions: []grpo.Completion{completion}}
 	field := "expected"
 	if d.Task != "" {
 		if strings.TrimSpace(d.Expected) != "" {
@@ -222,16 +264,21 @@ func (l *Lab) score(ctx context.Context, d draft, s Settings, set tools.Set, o *
 				o.Prompt += message.Content + "\n"
 			}
 		}
+	} else if strings.TrimSpace(d.Expected) == "" {
+		return nil // nothing is asked, and nothing can be paid
 	} else {
 		expected, err := d.expected()
 		if err != nil {
 			return o.Faults.note(field, err)
 		}
-		group.Tools, group.Expected, o.Expected, o.Expects = set, expected, expected.Calls, strings.TrimSpace(d.Expected) != ""
+		group.Tools, group.Expected, o.Expected, o.Expects = set, expected, expected.Calls, true
 	}
 	response, err := l.config.Scorer.Score(ctx, grpo.Request{Rubric: &rubric, Groups: []grpo.Group{group}})
+	if strings.HasPrefix(whereOf(err), "/groups/0/completions") {
+		field = "text"
+	}
 	if err != nil {
-		return o.Faults.note(field, within(err, "/groups/0/expected", "/groups/0/task_id", "/groups/0"))
+		return o.Faults.note(field, within(err, "/groups/0/expected", "/groups/0/task_id", "/groups/0/completions/0", "/groups/0"))
 	}
 	o.Score = &response.Groups[0].Completions[0]
 	o.Parts = partsOf(o.Score.Criteria)

@@ -75,6 +75,14 @@ func specimens() []specimen {
 		weather("pythonic", "Pythonic", parse.Pythonic, `[get_forecast(city="Oslo", days=3)]`),
 		weather("mistral", "Mistral", parse.Mistral, `[TOOL_CALLS][{"name": "get_forecast", "arguments": {"city": "Oslo", "days": 3}}]`),
 		weather("python", "Python’s quotes", parse.Hermes, tagged(`{'city': 'Oslo', 'days': 3,}`)),
+		{"message", "Chat message", draft{As: asMessage, Finish: "stop", Tools: forecastTool, Expected: forecastCalls, Text: `{
+  "role": "assistant",
+  "content": "",
+  "tool_calls": [
+    {"id": "call_1", "type": "function",
+     "function": {"name": "get_forecast", "arguments": "{\"city\": \"Oslo\", \"days\": 4}"}}
+  ]
+}`}},
 		{"task", "A task of arithmetic", draft{Family: parse.Hermes, Finish: "stop", From: "arithmetic/0", Task: "arithmetic/0/17", Text: strings.Join([]string{
 			"<think>First 9 times 3, then 7 more.</think>",
 			`<tool_call>{"name": "multiply", "arguments": {"a": 9, "b": 3}}</tool_call>`,
