@@ -253,7 +253,8 @@ func (l *Lab) score(ctx context.Context, d draft, s Settings, set tools.Set, o *
 	}
 	group := grpo.Group{ID: "playground", Completions: []grpo.Completion{completion}}
 	field := "expected"
-	if d.Task != "" {
+	switch {
+	case d.Task != "":
 		if strings.TrimSpace(d.Expected) != "" {
 			o.Faults["expected"] = "A task knows what is right. Want no expected calls, or no task."
 			return nil
@@ -264,9 +265,9 @@ func (l *Lab) score(ctx context.Context, d draft, s Settings, set tools.Set, o *
 				o.Prompt += message.Content + "\n"
 			}
 		}
-	} else if strings.TrimSpace(d.Expected) == "" {
+	case strings.TrimSpace(d.Expected) == "":
 		return nil // nothing is asked, and nothing can be paid
-	} else {
+	default:
 		expected, err := d.expected()
 		if err != nil {
 			return o.Faults.note(field, err)
