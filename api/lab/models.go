@@ -27,7 +27,8 @@ type models struct {
 
 const (
 	modelsFresh  = 10 * time.Second
-	modelsWithin = 2 * time.Second // a server that takes longer is passed over
+	modelsSilent = 20 * time.Second // where one did not answer, for which pages would wait
+	modelsWithin = 5 * time.Second  // a server that takes longer is passed over
 )
 
 // list is what the servers have, and which of them did not answer. A model that
@@ -35,10 +36,15 @@ const (
 func (m *models) list(ctx context.Context) (known []served, silent []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.servers) == 0 || !m.at.IsZero() && m.now().Sub(m.at) < modelsFresh {
+	fresh := modelsFresh
+	if len(m.silent) > 0 {
+		fresh = modelsSilent
+	}
+	if len(m.servers) == 0 || !m.at.IsZero() && m.now().Sub(m.at) < fresh {
 		return m.known, m.silent
 	}
-	ctx, cancel := context.WithTimeout(ctx, modelsWithin)
+	// Who asks may hang up; the answer is for all.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), modelsWithin)
 	defer cancel()
 	m.known, m.silent, m.at = nil, nil, m.now()
 	seen := map[string]bool{}
@@ -54,6 +60,13 @@ func (m *models) list(ctx context.Context) (known []served, silent []string) {
 		}
 	}
 	return m.known, m.silent
+}
+
+// forget has the servers asked anew.
+func (m *models) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = time.Time{}
 }
 
 // ask asks all servers at once. Of one that does not answer the list is nil.

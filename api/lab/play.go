@@ -62,6 +62,7 @@ func (l *Lab) playAs(r *http.Request, set Settings, what string) error {
 	if !ok {
 		return invalid(where, fmt.Sprintf("%.80q plays by itself", name), "ollama:MODEL")
 	}
+	l.models.forget()
 	found, problem := l.models.find(ctx, model)
 	if problem != "" {
 		return &tools.Error{Code: tools.Unavailable, Where: where, Message: problem, Want: "a server that answers"}

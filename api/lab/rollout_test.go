@@ -162,6 +162,8 @@ func TestTasksAndEnvironments(t *testing.T) {
 	prompt := b.text(".prompt")
 	b.click("[data-another]")
 	b.until(`document.querySelector(".prompt").innerText !== ` + quoted(prompt))
+	b.click("[data-copy-address]")
+	b.until(`document.querySelector("#status").innerText.includes("link")`)
 	b.set("#env", "research")
 	b.until(`document.documentElement?.dataset.ready === "true" && document.querySelector(".task")?.innerText.startsWith("research/")`)
 	if got := b.text("#shown"); !strings.Contains(got, "No policy can play this task") {
