@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"toolgym/api"
 	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 // A contract is the OpenAPI document as a client reads it.
@@ -146,7 +148,7 @@ func TestDocumentNamesEveryRoute(t *testing.T) {
 
 // TestPagesLoadNothing holds the pages to work without a network.
 func TestPagesLoadNothing(t *testing.T) {
-	f := serve(t, api.Config{})
+	f := serve(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
 	for _, path := range []string{"/", "/docs"} {
 		page := f.ask("GET", path, "")
 		if page.status != http.StatusOK || !strings.Contains(page.header.Get("Content-Security-Policy"), "default-src 'none'") {
@@ -164,6 +166,18 @@ func TestPagesLoadNothing(t *testing.T) {
 			if !strings.Contains(page.body, `id="`+link[1]+`"`) {
 				t.Errorf("%s links #%s, which is not there", path, link[1])
 			}
+		}
+	}
+}
+
+// TestPagesEndWithTheEnvironment: the first page plays a task, and here the agent
+// at random makes a call that does not end.
+func TestPagesEndWithTheEnvironment(t *testing.T) {
+	f := serve(t, api.Config{CallTimeout: time.Millisecond})
+	for accept, want := range map[string]string{"text/html": "the environment took too long", "application/problem+json": `"status":503`} {
+		got := f.ask("GET", "/", "", "Accept: "+accept)
+		if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %d %s", accept, got.status, got.body)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -54,6 +56,9 @@ func (s *Server) page(pages *lab.Lab, route lab.Route) echo.HandlerFunc {
 		}
 		if f := failureOf(nil, err); f != nil {
 			return showFailure(pages, c, f)
+		}
+		if errors.Is(err, context.DeadlineExceeded) && !hungUp(r.Context()) {
+			return showFailure(pages, c, fail(http.StatusServiceUnavailable, "the environment took too long").after(time.Second))
 		}
 		return err
 	}

@@ -86,6 +86,7 @@ func expected(t *testing.T, f *fixture, settings trl.Settings, completions []any
 func TestScriptsTrain(t *testing.T) {
 	f, settings := lesson(t, api.Config{})
 	settings.LoRA.Targets = []string{"q_proj", "v_proj"}
+	settings.Model = "me/\"\"\"'''my\\ m\u00f6del\n#{x}\"); raise SystemExit(7) #"
 	want, criteria := expected(t, f, settings, samples())
 	if distinct := map[float64]bool{*want[0]: true, *want[1]: true, *want[2]: true, *want[3]: true}; len(distinct) != 4 {
 		t.Fatalf("the server's rewards are %v", distinct)

@@ -20,7 +20,7 @@ func newLab(t *testing.T) *Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(Config{Specs: specs, Scorer: scorer, Rubric: grpo.DefaultRubric(), Now: time.Now,
+	l, err := New(Config{Specs: specs, Scorer: scorer, Rubric: grpo.DefaultRubric(), CallTimeout: time.Minute, Now: time.Now,
 		Owner: func(context.Context) string { return "" }, Owns: func(context.Context, string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)

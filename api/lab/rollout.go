@@ -132,8 +132,11 @@ func cloned(query url.Values) url.Values {
 	return copied
 }
 
-// stage plays a task as the settings say, and scores what came of it.
+// stage plays a task as the settings say, and scores what came of it. The time
+// that a call may take is the limit of all of it.
 func (l *Lab) stage(ctx context.Context, set Settings, note string) (shown, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.config.CallTimeout)
+	defer cancel()
 	v := shown{Settings: set, Note: note, Reset: address(set.published()), Address: address(set)}
 	spec, task, err := l.config.Specs.Task(set.taskID())
 	if err != nil {
