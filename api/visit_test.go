@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"toolgym/api"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 const (
@@ -35,7 +37,7 @@ func (f *fixture) signIn(name string) string {
 }
 
 func TestSigningIn(t *testing.T) {
-	f := guarded(t, api.Config{})
+	f := guarded(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
 	if got := f.ask("GET", "/?seed=3", "", asPage); got.status != http.StatusSeeOther || got.header.Get("Location") != "/lab/signin?next="+url.QueryEscape("/?seed=3") {
 		t.Errorf("without a token: %d %v", got.status, got.header)
 	}
@@ -64,7 +66,7 @@ func TestSigningIn(t *testing.T) {
 }
 
 func TestPagesAskForRoles(t *testing.T) {
-	f := guarded(t, api.Config{})
+	f := guarded(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
 	alice := f.signIn("alice")
 	if got := f.ask("GET", "/", "", asPage, alice); got.status != http.StatusForbidden || !strings.Contains(got.body, "want one with the role score") {
 		t.Errorf("a page: %d\n%s", got.status, got.body)
@@ -130,7 +132,7 @@ func TestSigningInLeadsHere(t *testing.T) {
 
 // TestNoSigningIn: where no token is asked for, there is nothing to sign in to.
 func TestNoSigningIn(t *testing.T) {
-	f := serve(t, api.Config{})
+	f := serve(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
 	if got := f.ask("GET", "/lab/signin", "", asPage); got.status != http.StatusNotFound {
 		t.Errorf("%d", got.status)
 	}
