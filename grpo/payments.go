@@ -41,7 +41,8 @@ func withRoom(groups []objective.Rewards) []objective.Rewards {
 	return groups
 }
 
-// add takes in the next completion of a group.
+// add takes in the next completion of a group. Several goroutines may add to
+// groups of their own.
 func (y *payments) add(group int, s *Score) {
 	y.rewards[group].Add(s.Reward)
 	for k := range y.shares {

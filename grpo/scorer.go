@@ -44,7 +44,7 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 	if err := plan.scores(ctx, r.Groups, response.Groups); err != nil {
 		return Response{}, err
 	}
-	if err := plan.advantages(response.Groups); err != nil {
+	if err := plan.advantages(ctx, response.Groups); err != nil {
 		return Response{}, err
 	}
 	tally, err := newTally(plan)
@@ -179,13 +179,21 @@ func (s *Scorer) task(g *Group) (*task, error) {
 
 // advantages fills in the spread of each group and the advantage of each
 // completion.
-func (p *plan) advantages(groups []GroupScore) error {
+func (p *plan) advantages(ctx context.Context, groups []GroupScore) error {
 	y := p.payments()
-	for i := range groups {
+	for range groups {
 		y.open()
-		for j := range groups[i].Completions {
-			y.add(i, &groups[i].Completions[j])
+	}
+	err := inParallel(ctx, len(groups), func() work {
+		return func(i int) error {
+			for j := range groups[i].Completions {
+				y.add(i, &groups[i].Completions[j])
+			}
+			return nil
 		}
+	})
+	if err != nil {
+		return err
 	}
 	advantages, spreads, err := y.advantages()
 	if err != nil {
