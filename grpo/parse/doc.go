@@ -59,7 +59,8 @@
 // Time and memory are linear in the text. Decoders may look at each byte only
 // a fixed number of times in all ([Limits] bounds attempts and payloads); what
 // lies beyond is lost and says so. Invalid UTF-8 breaks neither spans nor
-// anything else; inside of arguments it loses the attempt.
+// anything else; inside of arguments it loses the attempt. FUZZING.md says what
+// was tried.
 //
 // # Structured messages
 //
