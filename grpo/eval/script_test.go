@@ -22,9 +22,10 @@ import (
 // it. The bodies are those of Ollama 0.6.5.
 type scripted struct {
 	*httptest.Server
-	asked atomic.Int64
-	lock  sync.Mutex
-	seen  map[string]int // requests by message
+	asked  atomic.Int64
+	before func() // each answer; nil for nothing
+	lock   sync.Mutex
+	seen   map[string]int // requests by message
 }
 
 const numCtx = 512
@@ -46,6 +47,9 @@ func (s *scripted) times(script string) int {
 
 func (s *scripted) chat(w http.ResponseWriter, r *http.Request) {
 	s.asked.Add(1)
+	if s.before != nil {
+		s.before()
+	}
 	var request struct {
 		Messages []tools.Message `json:"messages"`
 	}
