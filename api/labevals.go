@@ -48,6 +48,15 @@ func (e labEvals) Begin(ctx context.Context, request evaluation.Request) (assess
 	return answer.Body, nil
 }
 
+// Stop leaves alone what has just ended, which Cancel would delete.
+func (e labEvals) Stop(ctx context.Context, name string) error {
+	if _, err := e.server.findEval(ctx, name); err != nil {
+		return err
+	}
+	e.server.evals.Stop(name)
+	return nil
+}
+
 func (e labEvals) Cancel(ctx context.Context, name string) error {
 	_, err := e.server.cancelEval(ctx, &evalPath{ID: name})
 	return err

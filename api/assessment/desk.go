@@ -269,15 +269,23 @@ func (d *Desk) Events(ctx context.Context, name string) (*feed.Feed, error) {
 	return past.feed, nil
 }
 
-// Cancel stops an evaluation that is under way; what was played is kept, and it
-// can be gone on with. One that is not is deleted.
-func (d *Desk) Cancel(ctx context.Context, name string) error {
+// Stop stops an evaluation, and says whether it was under way. What was played
+// is kept, and it can be gone on with.
+func (d *Desk) Stop(name string) bool {
 	d.mu.Lock()
 	p := d.byName[name]
 	d.mu.Unlock()
-	if p != nil && p.running() {
-		p.cancel()
-		<-p.ended
+	if p == nil || !p.running() {
+		return false
+	}
+	p.cancel()
+	<-p.ended
+	return true
+}
+
+// Cancel stops an evaluation that is under way, and deletes one that is not.
+func (d *Desk) Cancel(ctx context.Context, name string) error {
+	if d.Stop(name) {
 		return nil
 	}
 	if err := d.config.Room.Store.Delete(ctx, name); err != nil {

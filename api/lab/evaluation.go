@@ -150,9 +150,7 @@ func (l *Lab) actOnEvaluation(w http.ResponseWriter, r *http.Request) error {
 	running, next := state.State == assessment.Running, evaluationPath(name)
 	switch form.Get("do") {
 	case "cancel":
-		if running { // one that has just ended is not to be deleted
-			err = l.config.Evals.Cancel(r.Context(), name)
-		}
+		err = l.config.Evals.Stop(r.Context(), name)
 	case "delete":
 		if running {
 			return &tools.Error{Code: tools.Conflict, Message: "the evaluation is running", Want: "to cancel it first"}

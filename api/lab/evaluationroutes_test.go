@@ -106,6 +106,12 @@ func TestEvaluationsAreTheirOwners(t *testing.T) {
 	if _, body := as("bob", http.MethodGet, "?a=anns&b=none", nil); !strings.Contains(body, "there is no evaluation") && !strings.Contains(body, "There is no evaluation") {
 		t.Error("bob compares")
 	}
+	if status, _ := as("ann", http.MethodPost, "/anns", url.Values{"do": {"cancel"}}); status != http.StatusSeeOther {
+		t.Errorf("cancelling what may have ended: %d", status)
+	}
+	if status, _ := as("ann", http.MethodGet, "/anns", nil); status != http.StatusOK {
+		t.Errorf("it is gone: %d", status)
+	}
 	if status, _ := as("ann", http.MethodPost, "/anns", url.Values{"do": {"explode"}}); status != http.StatusUnprocessableEntity {
 		t.Errorf("an unknown deed: %d", status)
 	}

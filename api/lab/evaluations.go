@@ -22,6 +22,7 @@ type Evaluations interface {
 	List(ctx context.Context) ([]assessment.State, error)
 	Find(ctx context.Context, name string) (assessment.State, error)
 	Begin(ctx context.Context, request evaluation.Request) (assessment.State, error)
+	Stop(ctx context.Context, name string) error
 	Cancel(ctx context.Context, name string) error // deletes what does not run
 	Report(ctx context.Context, name string) (report.Report, error)
 	Compare(ctx context.Context, first, second string) (eval.Comparison, error)
