@@ -104,14 +104,31 @@ func newTally(p *plan) (*tally, error) {
 	}, nil
 }
 
-// addGroup takes a scored group in. The error is the caller's: log-probabilities
-// that make no batch.
-func (t *tally) addGroup(g *Group, scored *GroupScore) error {
-	t.addSpread(scored.Spread)
-	for i := range scored.Completions {
-		t.addScore(&scored.Completions[i])
-		if err := t.addTokens(&g.Completions[i], &scored.Completions[i]); err != nil {
-			return refusal.Below(fmt.Sprintf("/completions/%d/", i), err)
+// addScores takes in, of groups that are scored, what does not depend on
+// advantages.
+func (t *tally) addScores(groups []Group, scored []GroupScore) {
+	for i := range scored {
+		for j := range scored[i].Completions {
+			s := &scored[i].Completions[j]
+			t.addScore(s)
+			t.noteTokens(&groups[i].Completions[j], s)
+		}
+	}
+}
+
+// addAdvantages takes in the rest. It looks at completions again only where some
+// have log-probabilities. The error is the caller's: log-probabilities that make
+// no batch.
+func (t *tally) addAdvantages(groups []Group, scored []GroupScore) error {
+	for i := range scored {
+		t.addSpread(scored[i].Spread)
+		if !t.tokens {
+			continue
+		}
+		for j := range scored[i].Completions {
+			if err := t.addTokens(&groups[i].Completions[j], &scored[i].Completions[j]); err != nil {
+				return refusal.Below(fmt.Sprintf("/groups/%d/completions/%d/", i, j), err)
+			}
 		}
 	}
 	return nil
@@ -160,16 +177,19 @@ func flag(holds bool) float64 {
 	return 0
 }
 
-// addTokens takes in the log-probabilities of a valid completion.
+// noteTokens notes whether a valid completion has log-probabilities.
+func (t *tally) noteTokens(c *Completion, s *Score) {
+	if s.Valid {
+		t.tokens, t.noTokens = t.tokens || c.LogProbs != nil, t.noTokens || c.LogProbs == nil
+	}
+}
+
+// addTokens takes in the log-probabilities of a valid completion, if it has
+// some.
 func (t *tally) addTokens(c *Completion, s *Score) error {
-	switch {
-	case !s.Valid:
-		return nil
-	case c.LogProbs == nil:
-		t.noTokens = true
+	if !s.Valid || c.LogProbs == nil {
 		return nil
 	}
-	t.tokens = true
 	batch := objective.Tokens{LogProbs: [][]float64{c.LogProbs}, Advantages: []float64{s.Advantage}}
 	if c.OldLogProbs != nil {
 		batch.Old = [][]float64{c.OldLogProbs}

@@ -11,10 +11,17 @@ import (
 const (
 	// shareOut is how many pieces of work one goroutine is started for.
 	shareOut = 16
-	// runLength is how many neighbours one goroutine takes at a time: what they
-	// write lies side by side, and two cores that write there hinder each other.
-	runLength = 8
+	// shortRun and longRun bound how many neighbours one goroutine takes at a
+	// time: what they write lies side by side, and two cores that write there
+	// hinder each other.
+	shortRun, longRun = 8, 64
 )
+
+// runLength is long where there is so much work that all get their share of it
+// all the same.
+func runLength(n, goroutines int) int64 {
+	return int64(min(max(n/(8*goroutines), shortRun), longRun))
+}
 
 // work does piece i of many.
 type work func(i int) error
@@ -28,12 +35,14 @@ func inParallel(ctx context.Context, n int, hire func() work) error {
 	errs := make([]error, n)
 	var given, end atomic.Int64 // the pieces before given are given out; none from end on is begun
 	end.Store(int64(n))
+	goroutines := min(runtime.GOMAXPROCS(0), 1+n/shareOut)
+	run := runLength(n, goroutines)
 	do := func() {
 		piece := hire()
 		for i, last := int64(0), int64(0); ; i++ {
 			if i == last {
-				last = given.Add(runLength)
-				i = last - runLength
+				last = given.Add(run)
+				i = last - run
 			}
 			if i >= end.Load() || ctx.Err() != nil {
 				return
@@ -44,7 +53,7 @@ func inParallel(ctx context.Context, n int, hire func() work) error {
 		}
 	}
 	var running sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+n/shareOut) - 1 {
+	for range goroutines - 1 {
 		running.Go(do)
 	}
 	do()

@@ -1,6 +1,7 @@
 package grpo
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -82,12 +83,14 @@ func (r Request) Validate() error {
 			return refusal.Below("/loss/", err)
 		}
 	}
-	for i, g := range r.Groups {
-		if err := g.validate(); err != nil {
-			return refusal.Below(fmt.Sprintf("/groups/%d", i), err)
+	return inParallel(context.Background(), len(r.Groups), func() work {
+		return func(i int) error {
+			if err := r.Groups[i].validate(); err != nil {
+				return refusal.Below(fmt.Sprintf("/groups/%d", i), err)
+			}
+			return nil
 		}
-	}
-	return nil
+	})
 }
 
 func (g Group) validate() error {

@@ -3,6 +3,7 @@ package grpo
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"toolgym/grpo/match"
 	"toolgym/grpo/objective"
@@ -44,17 +45,19 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 	if err := plan.scores(ctx, r.Groups, response.Groups); err != nil {
 		return Response{}, err
 	}
-	if err := plan.advantages(ctx, response.Groups); err != nil {
-		return Response{}, err
-	}
 	tally, err := newTally(plan)
 	if err != nil {
 		return Response{}, err
 	}
-	for i := range response.Groups {
-		if err := tally.addGroup(&r.Groups[i], &response.Groups[i]); err != nil {
-			return Response{}, refusal.Below(fmt.Sprintf("/groups/%d", i), err)
-		}
+	var counting sync.WaitGroup // scores are counted while advantages are worked out: neither needs the other
+	counting.Go(func() { tally.addScores(r.Groups, response.Groups) })
+	err = plan.advantages(ctx, response.Groups)
+	counting.Wait()
+	if err != nil {
+		return Response{}, err
+	}
+	if err := tally.addAdvantages(r.Groups, response.Groups); err != nil {
+		return Response{}, err
 	}
 	response.Metrics, err = tally.metrics()
 	return response, err
@@ -112,7 +115,11 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 	if err != nil {
 		return err
 	}
-	var jobs []job
+	var number int
+	for i := range groups {
+		number += len(groups[i].Completions)
+	}
+	jobs := make([]job, 0, number)
 	for i := range groups {
 		for j := range groups[i].Completions {
 			jobs = append(jobs, job{i, j})
@@ -199,11 +206,13 @@ func (p *plan) advantages(ctx context.Context, groups []GroupScore) error {
 	if err != nil {
 		return refusal.Move("/groups", err)
 	}
-	for i := range groups {
-		groups[i].Spread = spreads[i]
-		for j := range groups[i].Completions {
-			groups[i].Completions[j].Advantage = advantages[i][j]
+	return inParallel(ctx, len(groups), func() work {
+		return func(i int) error {
+			groups[i].Spread = spreads[i]
+			for j := range groups[i].Completions {
+				groups[i].Completions[j].Advantage = advantages[i][j]
+			}
+			return nil
 		}
-	}
-	return nil
+	})
 }

@@ -98,7 +98,7 @@ func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 		q.observe(l.score.Reward)
 	}
 	q.tally.addScore(&l.score)
-	q.tally.noTokens = q.tally.noTokens || l.score.Valid && l.line.completion.LogProbs == nil
+	q.tally.noteTokens(&l.line.completion, &l.score)
 	return q.waiting.add(place[:], head, tail, tokensRecord(l))
 }
 
