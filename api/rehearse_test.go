@@ -49,7 +49,7 @@ type rehearsed struct {
 
 // releases are those whose arguments are in testdata, where their sources are
 // named. The last two stand on either side of 1.10.
-func releases() []string { return []string{"0.14.0", "1.1.0", "1.13.0"} }
+func releases() []string { return []string{"0.14.0", "1.1.0", "1.10.0", "1.13.0"} }
 
 // run writes the script, runs it, and returns what was printed.
 func (r rehearsal) run() (report rehearsed, printed string, err error) {

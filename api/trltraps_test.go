@@ -131,6 +131,7 @@ func TestScriptsWithoutAReward(t *testing.T) {
 	for release, want := range map[string][]*float64{
 		"0.14.0": {number(1), number(2), number(3), number(0), number(0), number(0)},
 		"1.9.9":  {number(1), number(2), number(3), number(0), number(0), number(0)},
+		"1.10.0": {number(1), nil, number(3), nil, nil, nil},
 		"1.13.0": {number(1), nil, number(3), nil, nil, nil},
 	} {
 		t.Run(release, func(t *testing.T) {

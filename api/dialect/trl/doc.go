@@ -21,8 +21,8 @@
 //
 // The arguments of GRPOConfig differ from release to release. The script sets
 // those that the installed one has, and prints the others. Tests of package api
-// run it against the arguments of 0.14.0, of 1.1.0 and of 1.13.0 (between the last
-// two stands 1.10, whose list could not be had), with the tools of a live server.
+// run it against the arguments of 0.14.0, 1.1.0, 1.10.0 and 1.13.0, with the tools
+// of a live server.
 //
 // A completion that can not be held against the model has a null reward. To TRL
 // from 1.10 on that is None: no part of its group (huggingface/trl#5902). Earlier
