@@ -3,6 +3,7 @@ package refusal_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"toolgym/internal/refusal"
@@ -20,6 +21,9 @@ func TestPlaces(t *testing.T) {
 		{"below", refusal.Below("/a/0", mistake), `/a/0/n: "x"; want a number`},
 		{"below, twice", refusal.Below("/b", refusal.Below("/a", mistake)), `/b/a/n: "x"; want a number`},
 		{"moved", refusal.Move("loss", mistake), `loss: "x"; want a number`},
+		{"relocated", refusal.Relocate(mistake, strings.ToUpper), `/N: "x"; want a number`},
+		{"its own", refusal.Of(mistake, "a text"), `/n: "x"; want a number`},
+		{"of another", refusal.Of(errors.New("100% wrong"), "a text"), `100% wrong; want a text`},
 		{"wrapped", refusal.Below("/a", fmt.Errorf("reading: %w", mistake)), `/a/n: "x"; want a number`},
 	}
 	for _, test := range tests {
@@ -41,5 +45,28 @@ func TestOthersArePassedOn(t *testing.T) {
 		if !errors.Is(refusal.Below("/a", err), err) || !errors.Is(refusal.Move("/a", err), err) {
 			t.Errorf("%v became another", err)
 		}
+	}
+}
+
+func TestIs(t *testing.T) {
+	refused := fmt.Errorf("reading: %w", refusal.New("", "", "no"))
+	tests := []struct {
+		name  string
+		err   error
+		codes []string
+		want  bool
+	}{
+		{"the code", refused, []string{tools.Invalid}, true},
+		{"one of the codes", refused, []string{tools.NotFound, tools.Invalid}, true},
+		{"another code", refused, []string{tools.NotFound}, false},
+		{"no mistake of a caller's", errors.New("invalid"), []string{tools.Invalid}, false},
+		{"no error", nil, []string{tools.Invalid}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := refusal.Is(test.err, test.codes...); got != test.want {
+				t.Errorf("%v is one of %v: %v, want %v", test.err, test.codes, got, test.want)
+			}
+		})
 	}
 }
