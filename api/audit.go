@@ -7,6 +7,7 @@ import (
 	"toolgym/api/client"
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
+	"toolgym/internal/refusal"
 )
 
 func (s *Server) auditRoutes() {
@@ -33,7 +34,7 @@ func (s *Server) audit(ctx context.Context, in *auditOrder) (*reply[audit.Report
 	defer cancel()
 	report, err := audit.Run(ctx, s.config.Specs, rubric)
 	if err != nil {
-		return nil, below("/rubric", err)
+		return nil, refusal.Below("/rubric", err)
 	}
 	return answered(report), nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolgym/grpo"
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/skill"
 	"toolgym/tools"
@@ -128,11 +129,11 @@ func (c Config) Validate() error {
 		return err
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {
-		return refuse("CertFile", "a certificate without a key, or a key without a certificate", "both or neither")
+		return refusal.New("CertFile", "both or neither", "a certificate without a key, or a key without a certificate")
 	}
 	if c.Checkpoint != "" {
 		if _, _, err := policy.LoadNet(c.Checkpoint); err != nil {
-			return within("Checkpoint", err)
+			return refusal.Move("Checkpoint", err)
 		}
 	}
 	for i, token := range c.Tokens {
@@ -141,22 +142,22 @@ func (c Config) Validate() error {
 			err = repeated(c.Tokens[:i], token)
 		}
 		if err != nil {
-			return within(fmt.Sprintf("Tokens[%d]", i), err)
+			return refusal.Move(fmt.Sprintf("Tokens[%d]", i), err)
 		}
 	}
 	for i, host := range c.AllowHosts {
 		if _, _, err := net.SplitHostPort(host); err == nil || host == "" || strings.ContainsAny(host, "/*[] ") {
-			return refuse(fmt.Sprintf("AllowHosts[%d]", i), fmt.Sprintf("%q is no Host name", host), "a name or an address, without scheme, port or wildcard")
+			return refusal.New(fmt.Sprintf("AllowHosts[%d]", i), "a name or an address, without scheme, port or wildcard", "%q is no Host name", host)
 		}
 	}
 	if len(c.Specs) == 0 {
-		return refuse("Specs", "there is no environment to serve", "at least one tools.Spec")
+		return refusal.New("Specs", "at least one tools.Spec", "there is no environment to serve")
 	}
 	seen := map[string]bool{}
 	for i, spec := range c.Specs {
 		where := fmt.Sprintf("Specs[%d]", i)
 		if seen[spec.Name] {
-			return refuse(where, fmt.Sprintf("the name %q stands twice", spec.Name), "each name once")
+			return refusal.New(where, "each name once", "the name %q stands twice", spec.Name)
 		}
 		seen[spec.Name] = true
 		if err := validateSpec(where, spec); err != nil {
@@ -181,7 +182,7 @@ func (c Config) validateLimits() error {
 	}
 	for _, limit := range limits {
 		if limit.value != limit.value || limit.value < 0 {
-			return refuse(limit.name, "a limit is negative or no number", "a positive limit, or zero for the default")
+			return refusal.New(limit.name, "a positive limit, or zero for the default", "a limit is negative or no number")
 		}
 	}
 	return nil
@@ -191,13 +192,13 @@ func (c Config) validateLimits() error {
 // something to choose from, and the three functions that make things.
 func validateSpec(where string, spec tools.Spec) error {
 	if !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`).MatchString(spec.Name) {
-		return refuse(where+".Name", fmt.Sprintf("the name %q does not fit into a task id", spec.Name), "lower-case letters, digits, - and _")
+		return refusal.New(where+".Name", "lower-case letters, digits, - and _", "the name %q does not fit into a task id", spec.Name)
 	}
 	if len(spec.Rules) == 0 || len(spec.Levels) == 0 {
-		return refuse(where, "no rules or no levels", "at least one of each")
+		return refusal.New(where, "at least one of each", "no rules or no levels")
 	}
 	if spec.Tools == nil || spec.NewTask == nil || spec.New == nil {
-		return refuse(where, "Tools, NewTask or New is nil", "all three")
+		return refusal.New(where, "all three", "Tools, NewTask or New is nil")
 	}
 	for _, level := range spec.Levels {
 		if err := spec.Tools("", level).Validate(); err != nil {
@@ -205,8 +206,4 @@ func validateSpec(where string, spec tools.Spec) error {
 		}
 	}
 	return nil
-}
-
-func refuse(where, message, want string) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"toolgym/api/client"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -57,7 +58,7 @@ func (s *Server) listTasks(_ context.Context, in *tasksQuery) (*reply[client.Tas
 		return nil, err
 	}
 	if left := math.MaxUint64 - in.Seed; in.N-1 > left {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "n", Message: "the seeds end before that many tasks", Want: fmt.Sprintf("at most %d from this seed on", left+1)}
+		return nil, refusal.New("n", fmt.Sprintf("at most %d from this seed on", left+1), "the seeds end before that many tasks")
 	}
 	list := make([]tools.Task, in.N)
 	for i := range list {

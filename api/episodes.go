@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 
 	"toolgym/api/client"
+	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
 )
@@ -45,23 +45,21 @@ func (s *Server) startEpisode(ctx context.Context, in *startInput) (*created[cli
 
 // lookupTask finds the task that a start names in one way or the other.
 func (s *Server) lookupTask(start client.Start) (tools.Spec, tools.Task, error) {
-	incomplete := func(where, message string) error {
-		return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: "task_id alone, or env, level, seed and perhaps rules"}
-	}
+	const want = "task_id alone, or env, level, seed and perhaps rules"
 	parts := start
 	parts.TaskID = ""
 	switch {
 	case start.TaskID != "" && parts != client.Start{}:
-		return tools.Spec{}, tools.Task{}, incomplete("task_id", "the task is named twice")
+		return tools.Spec{}, tools.Task{}, refusal.New("task_id", want, "the task is named twice")
 	case start.TaskID != "":
 		spec, task, err := s.config.Specs.Task(start.TaskID)
-		return spec, task, within("task_id", err)
+		return spec, task, refusal.Move("task_id", err)
 	case start.Env == "":
-		return tools.Spec{}, tools.Task{}, incomplete("env", "the task is not named")
+		return tools.Spec{}, tools.Task{}, refusal.New("env", want, "the task is not named")
 	case start.Level == "":
-		return tools.Spec{}, tools.Task{}, incomplete("level", "the level is missing")
+		return tools.Spec{}, tools.Task{}, refusal.New("level", want, "the level is missing")
 	case start.Seed == nil:
-		return tools.Spec{}, tools.Task{}, incomplete("seed", "the seed is missing")
+		return tools.Spec{}, tools.Task{}, refusal.New("seed", want, "the seed is missing")
 	}
 	spec, err := s.config.Specs.Lookup(start.Env)
 	if err != nil {
@@ -69,17 +67,6 @@ func (s *Server) lookupTask(start client.Start) (tools.Spec, tools.Task, error) 
 	}
 	task, err := spec.Task(start.Rules, start.Level, *start.Seed)
 	return spec, task, err
-}
-
-// within points an error at the field that holds what it is about.
-func within(field string, err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	there := *e
-	there.Where = field
-	return &there
 }
 
 // open makes an episode of the caller's.
@@ -204,7 +191,7 @@ func (s *Server) listEpisodes(ctx context.Context, in *pageQuery) (*reply[client
 	if in.Cursor != "" {
 		var err error
 		if after, err = strconv.ParseUint(in.Cursor, 10, 64); err != nil {
-			return nil, &tools.Error{Code: tools.Invalid, Where: "cursor", Message: fmt.Sprintf("%.80q is no cursor", in.Cursor), Want: "next_cursor of the page before"}
+			return nil, refusal.New("cursor", "next_cursor of the page before", "%.80q is no cursor", in.Cursor)
 		}
 	}
 	seats := s.episodes.page(exchangeOf(ctx).caller, after, in.Limit+1)

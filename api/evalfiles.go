@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -12,7 +11,7 @@ import (
 
 	"toolgym/grpo/eval"
 	formats "toolgym/grpo/eval/report"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // encoded is a value as the data of an event; nothing is told of an error, which
@@ -43,7 +42,7 @@ func (s *Server) reportEval(c echo.Context) error {
 	}
 	kind, known := mediaTypes()[format]
 	if !known {
-		return edgeFailure(&tools.Error{Code: tools.Invalid, Where: "format", Message: fmt.Sprintf("unknown format %.40q", format), Want: "text, md, html, json, csv or junit"})
+		return edgeFailure(refusal.New("format", "text, md, html, json, csv or junit", "unknown format %.40q", format))
 	}
 	if _, err := s.findEval(c.Request().Context(), c.Param("id")); err != nil {
 		return edgeFailure(err)
@@ -71,7 +70,7 @@ func (s *Server) compareEvals(ctx context.Context, in *comparePath) (*reply[eval
 		return nil, err
 	}
 	if _, err := s.findEval(ctx, in.With); err != nil {
-		return nil, within("with", err)
+		return nil, refusal.Move("with", err)
 	}
 	comparison, err := s.evaluationRoom().Compare(ctx, in.ID, in.With)
 	if err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"toolgym/api/assessment"
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -165,17 +165,12 @@ func (s *Server) mayResume(ctx context.Context, desk *assessment.Desk, request e
 	}
 	owner, err := desk.Owner(ctx, request.Run)
 	switch {
-	case err == nil && exchangeOf(ctx).caller.owns(owner), err != nil && isMissing(err) && request.Model != "":
+	case err == nil && exchangeOf(ctx).caller.owns(owner), err != nil && refusal.Is(err, tools.NotFound) && request.Model != "":
 		return nil
-	case err == nil || isMissing(err):
-		return within("run", assessment.Missing(request.Run))
+	case err == nil || refusal.Is(err, tools.NotFound):
+		return refusal.Move("run", assessment.Missing(request.Run))
 	}
 	return err
-}
-
-func isMissing(err error) bool {
-	e := (*tools.Error)(nil)
-	return errors.As(err, &e) && e.Code == tools.NotFound
 }
 
 type evalPath struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"toolgym/api/feed"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // heartbeat is how often a stream that has nothing to say says so, lest somebody
@@ -81,7 +81,7 @@ func lastEvent(header http.Header, events *feed.Feed) (int, error) {
 	}
 	seen, err := strconv.Atoi(given[0])
 	if err != nil || len(given) > 1 || seen < 0 || seen > events.Len() {
-		return 0, &tools.Error{Code: tools.Invalid, Where: "Last-Event-ID", Message: fmt.Sprintf("%.40q is no event of this stream", given[0]), Want: fmt.Sprintf("0 to %d", events.Len())}
+		return 0, refusal.New("Last-Event-ID", fmt.Sprintf("0 to %d", events.Len()), "%.40q is no event of this stream", given[0])
 	}
 	return seen, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
 )
@@ -122,13 +123,12 @@ func (l *ledger) end(ctx context.Context, ids []string) error {
 // come again, the log is told the rest. That there is no such episode is the
 // caller's own affair.
 func (l *ledger) lost(ctx context.Context, err error, message string) error {
-	e := (*tools.Error)(nil)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &e) && e.Code == tools.NotFound:
+	case refusal.Is(err, tools.NotFound):
 		return err
-	case errors.As(err, &e) && (e.Code == tools.Unavailable || e.Code == tools.Exhausted):
+	case refusal.Is(err, tools.Unavailable, tools.Exhausted):
 		exchangeOf(ctx).fault = err
 		return &tools.Error{Code: tools.Unavailable, Message: message}
 	}

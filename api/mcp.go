@@ -16,6 +16,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -116,7 +117,7 @@ func (s *Server) admitSession(r *http.Request) error {
 func (s *Server) taskOf(query url.Values) (tools.Spec, tools.Task, error) {
 	for name, values := range query {
 		if name != "task_id" || len(values) != 1 {
-			return tools.Spec{}, tools.Task{}, &tools.Error{Code: tools.Invalid, Where: name, Message: fmt.Sprintf("the parameter %.80q means nothing here, or stands twice", name), Want: "task_id, once"}
+			return tools.Spec{}, tools.Task{}, refusal.New(name, "task_id, once", "the parameter %.80q means nothing here, or stands twice", name)
 		}
 	}
 	if id := query.Get("task_id"); id != "" {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"toolgym/api/client"
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -42,7 +43,7 @@ func (s *Server) act(ctx context.Context, in *actInput) (*reply[client.Plans], e
 		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: spec.Name + " can not be planned", Want: "a task of arithmetic or gridworld"}
 	}
 	if sent.Samples > 0 && sent.Greedy != nil && *sent.Greedy {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "samples", Message: "samples of a greedy plan are all the same", Want: "samples, or greedy"}
+		return nil, refusal.New("samples", "samples, or greedy", "samples of a greedy plan are all the same")
 	}
 	net, err := s.network(ctx, sent.Run, task)
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *Server) network(ctx context.Context, run string, task tools.Task) (*pol
 	if run != "" {
 		found, err := s.findRun(ctx, run)
 		if err != nil {
-			return nil, within("run", err)
+			return nil, refusal.Move("run", err)
 		}
 		path = found.Checkpoint()
 	}
@@ -67,7 +68,7 @@ func (s *Server) network(ctx context.Context, run string, task tools.Task) (*pol
 	}
 	net, checkpoint, err := policy.LoadNet(path)
 	if err != nil {
-		return nil, within("run", err)
+		return nil, refusal.Move("run", err)
 	}
 	if config, err := train.ConfigOf(checkpoint); err == nil && (config.Env != task.Env || config.Rules != task.Rules) {
 		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: fmt.Sprintf("the policy was trained on %s, %s rules", config.Env, config.Rules), Want: "a task of that environment and those rules"}
@@ -87,12 +88,12 @@ func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent po
 			return nil, err
 		}
 		if err := prompts[i].Read(env, task.Level); err != nil {
-			return nil, within("task_id", err)
+			return nil, refusal.Move("task_id", err)
 		}
 	}
 	plans, err := policy.NewActor(net).Plan(prompts, rng)
 	if err != nil {
-		return nil, within("task_id", err)
+		return nil, refusal.Move("task_id", err)
 	}
 	answer := client.Plans{TaskID: task.ID, Context: tokenTexts(prompts[0].Context)}
 	for _, plan := range plans {

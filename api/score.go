@@ -11,6 +11,7 @@ import (
 	"toolgym/grpo"
 	"toolgym/grpo/match"
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -71,20 +72,20 @@ func (s *Server) scoreRequest(text []byte) (grpo.Request, error) {
 	if sent.Rubric != nil {
 		request.Rubric = new(grpo.Rubric)
 		if err := request.Rubric.UnmarshalJSON(sent.Rubric); err != nil {
-			return request, below("/rubric", err)
+			return request, refusal.Below("/rubric", err)
 		}
 	}
 	if sent.Loss != nil {
 		request.Loss = new(objective.Config)
 		if err := request.Loss.UnmarshalJSON(sent.Loss); err != nil {
-			return request, below("/loss", err)
+			return request, refusal.Below("/loss", err)
 		}
 	}
 	request.Groups = make([]grpo.Group, len(sent.Groups))
 	for i := range sent.Groups {
 		group, err := s.group(&sent.Groups[i])
 		if err != nil {
-			return request, below(fmt.Sprintf("/groups/%d", i), err)
+			return request, refusal.Below(fmt.Sprintf("/groups/%d", i), err)
 		}
 		request.Groups[i] = group
 	}
@@ -95,12 +96,12 @@ func (s *Server) group(sent *sentGroup) (grpo.Group, error) {
 	group := sent.Group
 	var err error
 	if group.Tools, err = s.desk.Tools(sent.Tools); err != nil {
-		return group, below("/tools", err)
+		return group, refusal.Below("/tools", err)
 	}
 	if sent.Expected != nil {
 		group.Expected = new(match.Expected)
 		if err := json.Unmarshal(sent.Expected, group.Expected); err != nil {
-			return group, below("/expected", misfit(err))
+			return group, refusal.Below("/expected", misfit(err))
 		}
 	}
 	return group, nil
@@ -112,16 +113,5 @@ func misfit(err error) error {
 		return err
 	}
 	f := unfit(err)
-	return &tools.Error{Code: tools.Invalid, Where: strings.TrimPrefix(f.pointer, "#"), Message: f.message}
-}
-
-// below puts a pointer in front of the place of a caller's mistake.
-func below(pointer string, err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	moved.Where = pointer + e.Where
-	return &moved
+	return refusal.New(strings.TrimPrefix(f.pointer, "#"), "", "%s", f.message)
 }

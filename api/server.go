@@ -20,6 +20,7 @@ import (
 	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/intake"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -64,7 +65,7 @@ func New(config Config) (*Server, error) {
 	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}}
 	var err error
 	if s.scorer, err = grpo.NewScorer(s.config.Specs, *s.config.Rubric); err != nil {
-		return nil, below("Rubric", err)
+		return nil, refusal.Below("Rubric", err)
 	}
 	s.scales.capacity = s.config.MaxScoring
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
@@ -156,7 +157,7 @@ func (s *Server) newHTTP() (*http.Server, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(s.config.CertFile, s.config.KeyFile)
 	if err != nil {
-		return nil, refuse("CertFile", err.Error(), "a certificate and its key, in PEM")
+		return nil, refusal.New("CertFile", "a certificate and its key, in PEM", "%v", err)
 	}
 	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	return server, nil

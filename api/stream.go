@@ -16,6 +16,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 )
 
 // linesType is the media type of JSON lines.
@@ -60,7 +61,7 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			scorer, err = grpo.NewScorer(s.config.Specs, rubric)
 		}
 		if err != nil {
-			return nil, within("rubric", err)
+			return nil, refusal.Move("rubric", err)
 		}
 	}
 	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization), Aggregation: objective.Aggregation(in.Aggregation), Observe: s.metrics.reward}
@@ -71,7 +72,7 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			err = options.Loss.Validate()
 		}
 		if err != nil {
-			return nil, within("loss", err)
+			return nil, refusal.Move("loss", err)
 		}
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {

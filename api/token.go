@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"toolgym/internal/refusal"
 )
 
 // The roles that a token can have. A request needs a token as soon as the
@@ -62,7 +64,7 @@ func ParseTokens(r io.Reader) ([]Token, error) {
 			err = repeated(list, token)
 		}
 		if err != nil {
-			return nil, within(fmt.Sprintf("line %d", n), err)
+			return nil, refusal.Move(fmt.Sprintf("line %d", n), err)
 		}
 		list = append(list, token)
 	}
@@ -75,12 +77,12 @@ func ParseTokens(r io.Reader) ([]Token, error) {
 func parseToken(line string) (Token, error) {
 	parts := strings.Split(line, ":")
 	if len(parts) != 3 {
-		return Token{}, refuse("", fmt.Sprintf("%d parts between colons", len(parts)), "name:role[,role]:sha256-hex")
+		return Token{}, refusal.New("", "name:role[,role]:sha256-hex", "%d parts between colons", len(parts))
 	}
 	token := Token{Name: parts[0], Roles: strings.Split(parts[1], ",")}
 	hash, err := hex.DecodeString(parts[2])
 	if err != nil || len(hash) != sha256.Size {
-		return Token{}, refuse("", "the third part is no SHA-256", "64 hexadecimal digits, as toolgym token prints them")
+		return Token{}, refusal.New("", "64 hexadecimal digits, as toolgym token prints them", "the third part is no SHA-256")
 	}
 	copy(token.Hash[:], hash)
 	return token, token.validate()
@@ -89,7 +91,7 @@ func parseToken(line string) (Token, error) {
 func repeated(list []Token, token Token) error {
 	for _, other := range list {
 		if other.Name == token.Name || other.Hash == token.Hash {
-			return refuse("", "the name or the hash stands there already", "each once")
+			return refusal.New("", "each once", "the name or the hash stands there already")
 		}
 	}
 	return nil
@@ -98,14 +100,14 @@ func repeated(list []Token, token Token) error {
 // validate reports a name that does not fit into a log line, and unknown roles.
 func (t Token) validate() error {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`).MatchString(t.Name) {
-		return refuse("name", fmt.Sprintf("%.80q is no name", t.Name), "up to 64 letters, digits, _ . and -")
+		return refusal.New("name", "up to 64 letters, digits, _ . and -", "%.80q is no name", t.Name)
 	}
 	if len(t.Roles) == 0 {
-		return refuse("roles", "there is no role", "some of play, score, train, admin")
+		return refusal.New("roles", "some of play, score, train, admin", "there is no role")
 	}
 	for i, role := range t.Roles {
 		if !slices.Contains([]string{Play, Score, Train, Admin}, role) || slices.Contains(t.Roles[:i], role) {
-			return refuse("roles", fmt.Sprintf("%.80q is no role, or stands twice", role), "some of play, score, train, admin, each once")
+			return refusal.New("roles", "some of play, score, train, admin, each once", "%.80q is no role, or stands twice", role)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	lctools "github.com/tmc/langchaingo/tools"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -70,7 +71,7 @@ var (
 // too, and schemas that do not compile.
 func NewAgent(config AgentConfig) (*Agent, error) {
 	if config.Model == nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "Model", Message: "an agent without a model", Want: "an llms.Model"}
+		return nil, refusal.New("Model", "an llms.Model", "an agent without a model")
 	}
 	if config.Clock == nil {
 		config.Clock = time.Now

@@ -9,6 +9,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -38,7 +39,7 @@ type Evaluation struct {
 // environment's, or the context's; the trials that are done come with it.
 func Evaluate(ctx context.Context, e Evaluation) ([]eval.Trial, eval.Summary, error) {
 	if e.New == nil || e.Source == nil || e.Scorer == nil {
-		return nil, eval.Summary{}, &tools.Error{Code: tools.Invalid, Message: "an evaluation lacks New, Source or Scorer", Want: "all three"}
+		return nil, eval.Summary{}, refusal.New("", "all three", "an evaluation lacks New, Source or Scorer")
 	}
 	if e.Clock == nil {
 		e.Clock = time.Now

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/tools"
 )
@@ -31,7 +32,7 @@ var _ llms.Model = (*policyModel)(nil)
 // one that the policy can be trained on.
 func NewPolicyModel(net *policy.Net, spec tools.Spec, tasks ...tools.Task) (llms.Model, error) {
 	if spec.Enumerate == nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "spec", Message: fmt.Sprintf("no policy plays %q", spec.Name), Want: "an environment with Enumerate"}
+		return nil, refusal.New("spec", "an environment with Enumerate", "no policy plays %q", spec.Name)
 	}
 	m := &policyModel{plans: make(map[string][]tools.Call, len(tasks))}
 	env, actor := spec.Enumerate(), policy.NewActor(net)
@@ -52,7 +53,7 @@ func planned(env tools.Enumerator, actor *policy.Actor, task tools.Task) ([]tool
 	}
 	stage, err := strconv.Atoi(task.Level)
 	if err != nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "level", Message: fmt.Sprintf("level %q is no stage", task.Level), Want: "a number"}
+		return nil, refusal.New("level", "a number", "level %q is no stage", task.Level)
 	}
 	plans, err := actor.Plan([]policy.Prompt{{Context: env.Context(nil), Stage: stage}}, nil)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	lctools "github.com/tmc/langchaingo/tools"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -52,9 +53,7 @@ func distinct(offered []lctools.Tool) error {
 	for i, t := range offered {
 		folded := strings.ToUpper(t.Name())
 		if first, ok := seen[folded]; ok {
-			return &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("/tools/%d", i),
-				Message: fmt.Sprintf("tool %q and tool %q differ in case at most, and langchaingo folds it", t.Name(), first),
-				Want:    "names that differ in more than case"}
+			return refusal.New(fmt.Sprintf("/tools/%d", i), "names that differ in more than case", "tool %q and tool %q differ in case at most, and langchaingo folds it", t.Name(), first)
 		}
 		seen[folded] = t.Name()
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/internal/disk"
 	"toolgym/tools"
 )
@@ -142,7 +143,7 @@ func LoadLearner(path string) (*Learner, Checkpoint, error) {
 // restore puts a learner together again.
 func restore(n *Net, c Checkpoint) (*Learner, error) {
 	if c.Optimizer == nil {
-		return nil, invalid("optimizer", "a checkpoint of a learner", "missing: this checkpoint only acts")
+		return nil, refusal.New("optimizer", "a checkpoint of a learner", "missing: this checkpoint only acts")
 	}
 	l, err := NewLearner(n)
 	if err != nil {
@@ -172,7 +173,7 @@ func DecodeNet(weights, text []byte) (*Net, Checkpoint, error) {
 		return nil, Checkpoint{}, err
 	}
 	if c.Weights != "" && c.Weights != digest(weights) {
-		return nil, Checkpoint{}, invalid("weights", "the file whose SHA-256 is "+c.Weights, "the weights are not those that the sidecar describes")
+		return nil, Checkpoint{}, refusal.New("weights", "the file whose SHA-256 is "+c.Weights, "the weights are not those that the sidecar describes")
 	}
 	n, err := emptyNet(c.Config)
 	if err != nil {
@@ -189,13 +190,13 @@ func decodeSidecar(text []byte) (Checkpoint, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return Checkpoint{}, invalid("sidecar", "the JSON that was saved", "%v", err)
+		return Checkpoint{}, refusal.New("sidecar", "the JSON that was saved", "%v", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return Checkpoint{}, invalid("sidecar", "the JSON that was saved", "something follows the JSON value")
+		return Checkpoint{}, refusal.New("sidecar", "the JSON that was saved", "something follows the JSON value")
 	}
 	if c.Update < 0 || c.Optimizer != nil && c.Optimizer.Steps < 0 {
-		return Checkpoint{}, invalid("update", "at least 0", "%d updates", c.Update)
+		return Checkpoint{}, refusal.New("update", "at least 0", "%d updates", c.Update)
 	}
 	return c, c.Config.Validate()
 }
@@ -213,11 +214,8 @@ func readFile(path string) ([]byte, error) {
 
 // at puts the file before the place in it.
 func at(path string, err error) error {
-	var known *tools.Error
-	if !errors.As(err, &known) {
+	if _, ok := errors.AsType[*tools.Error](err); !ok {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	located := *known
-	located.Where = path + ": " + known.Where
-	return &located
+	return refusal.Below(path+": ", err)
 }

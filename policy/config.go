@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 	"toolgym/policy/internal/network"
 	"toolgym/policy/internal/update"
-	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
 
@@ -98,7 +98,7 @@ func (c Config) Validate() error {
 	}
 	for _, s := range sizes {
 		if s.value < 1 || s.value > s.top {
-			return invalid(s.name, fmt.Sprintf("1 to %d", s.top), "%d", s.value)
+			return refusal.New(s.name, fmt.Sprintf("1 to %d", s.top), "%d", s.value)
 		}
 	}
 	numbers := []struct {
@@ -112,7 +112,7 @@ func (c Config) Validate() error {
 	}
 	for _, n := range numbers {
 		if !(n.value >= n.from && n.value <= n.to) {
-			return invalid(n.name, fmt.Sprintf("a number from %g to %g", n.from, n.to), "%v", n.value)
+			return refusal.New(n.name, fmt.Sprintf("a number from %g to %g", n.from, n.to), "%v", n.value)
 		}
 	}
 	return c.GRPO.Validate()
@@ -122,11 +122,7 @@ func oneOf(name, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return invalid(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
-}
-
-func invalid(where, want, format string, args ...any) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Want: want, Message: fmt.Sprintf(format, args...)}
+	return refusal.New(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
 }
 
 // dims are the sizes of the network.

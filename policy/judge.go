@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/internal/network"
 	"toolgym/tools/arithmetic"
 )
@@ -21,7 +22,7 @@ type Judgement struct {
 // is a [*tools.Error].
 func (a *Actor) Judge(prompts []Prompt, plans [][]int) ([]Judgement, error) {
 	if len(prompts) != len(plans) {
-		return nil, invalid("/plans", fmt.Sprintf("%d plans, one for each prompt", len(prompts)), "%d plans", len(plans))
+		return nil, refusal.New("/plans", fmt.Sprintf("%d plans, one for each prompt", len(prompts)), "%d plans", len(plans))
 	}
 	if len(prompts) == 0 {
 		return nil, nil
@@ -48,7 +49,7 @@ func (a *Actor) Judge(prompts []Prompt, plans [][]int) ([]Judgement, error) {
 // force writes a plan into the rows of steps, its end filled up.
 func (c Config) force(actions []int, b, batch int, plan []int) error {
 	if len(plan) > c.Steps {
-		return invalid(fmt.Sprintf("/%d", b), fmt.Sprintf("at most %d", c.Steps), "%d tokens", len(plan))
+		return refusal.New(fmt.Sprintf("/%d", b), fmt.Sprintf("at most %d", c.Steps), "%d tokens", len(plan))
 	}
 	for t := range c.Steps {
 		token := arithmetic.Eos
@@ -56,7 +57,7 @@ func (c Config) force(actions []int, b, batch int, plan []int) error {
 			token = plan[t]
 		}
 		if token < 0 || token >= arithmetic.Vocabulary {
-			return invalid(fmt.Sprintf("/%d/%d", b, t), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
+			return refusal.New(fmt.Sprintf("/%d/%d", b, t), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
 		}
 		actions[t*batch+b] = token
 	}

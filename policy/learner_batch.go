@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools/arithmetic"
 )
 
@@ -56,27 +57,27 @@ func (l *Learner) checkBatch(b *Batch) error {
 		"prompts": len(b.Prompts), "plans": len(b.Plans), "lengths": len(b.Lengths), "rewards": len(b.Rewards), "advantages": len(b.Advantages),
 	} {
 		if n != c.Batch {
-			return invalid(name, fmt.Sprintf("%d, the size of the batch", c.Batch), "%d rows", n)
+			return refusal.New(name, fmt.Sprintf("%d, the size of the batch", c.Batch), "%d rows", n)
 		}
 	}
 	for i, a := range b.Advantages {
 		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return invalid(fmt.Sprintf("advantages/%d", i), "a finite number", "%v", a)
+			return refusal.New(fmt.Sprintf("advantages/%d", i), "a finite number", "%v", a)
 		}
 	}
 	for i, plan := range b.Plans {
 		if len(plan) != c.Steps || len(b.Rewards[i]) != c.Steps {
-			return invalid(fmt.Sprintf("plans/%d", i), fmt.Sprintf("%d tokens and rewards", c.Steps), "%d tokens, %d rewards", len(plan), len(b.Rewards[i]))
+			return refusal.New(fmt.Sprintf("plans/%d", i), fmt.Sprintf("%d tokens and rewards", c.Steps), "%d tokens, %d rewards", len(plan), len(b.Rewards[i]))
 		}
 		if n := b.Lengths[i]; n < 1 || n > c.Steps {
-			return invalid(fmt.Sprintf("lengths/%d", i), fmt.Sprintf("1 to %d", c.Steps), "%d", n)
+			return refusal.New(fmt.Sprintf("lengths/%d", i), fmt.Sprintf("1 to %d", c.Steps), "%d", n)
 		}
 		for t, token := range plan {
 			if token < 0 || token >= arithmetic.Vocabulary {
-				return invalid(fmt.Sprintf("plans/%d/%d", i, t), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
+				return refusal.New(fmt.Sprintf("plans/%d/%d", i, t), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
 			}
 			if r := b.Rewards[i][t]; math.IsNaN(r) || math.IsInf(r, 0) {
-				return invalid(fmt.Sprintf("rewards/%d/%d", i, t), "a finite number", "%v", r)
+				return refusal.New(fmt.Sprintf("rewards/%d/%d", i, t), "a finite number", "%v", r)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/internal/network"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -21,7 +22,7 @@ type Prompt struct {
 func (p *Prompt) Read(env tools.Enumerator, level string) error {
 	stage, err := strconv.Atoi(level)
 	if err != nil {
-		return invalid("stages", "a number", "unknown stage %q", level)
+		return refusal.New("stages", "a number", "unknown stage %q", level)
 	}
 	p.Context, p.Stage = append(env.Context(p.Context[:0]), arithmetic.Ctx), stage
 	return nil
@@ -45,14 +46,14 @@ func (c Config) load(f *network.Forward[float32], prompts []Prompt) error {
 
 func (c Config) check(b int, p Prompt) error {
 	if p.Stage < 0 || p.Stage >= c.Stages {
-		return invalid(fmt.Sprintf("/%d/stage", b), fmt.Sprintf("0 to %d", c.Stages-1), "unknown stage %d", p.Stage)
+		return refusal.New(fmt.Sprintf("/%d/stage", b), fmt.Sprintf("0 to %d", c.Stages-1), "unknown stage %d", p.Stage)
 	}
 	if n := len(p.Context); n < 1 || n > c.Context {
-		return invalid(fmt.Sprintf("/%d/context", b), fmt.Sprintf("1 to %d tokens", c.Context), "%d tokens", n)
+		return refusal.New(fmt.Sprintf("/%d/context", b), fmt.Sprintf("1 to %d tokens", c.Context), "%d tokens", n)
 	}
 	for i, token := range p.Context {
 		if token < 0 || token >= arithmetic.Vocabulary {
-			return invalid(fmt.Sprintf("/%d/context/%d", b, i), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
+			return refusal.New(fmt.Sprintf("/%d/context/%d", b, i), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
 		}
 	}
 	return nil

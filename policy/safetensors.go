@@ -7,6 +7,7 @@ import (
 
 	"github.com/nlpodyssey/safetensors"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/internal/network"
 )
 
@@ -26,12 +27,12 @@ func encode(values []float32) []byte {
 // finite, are refused.
 func decode(name string, content []byte, values []float32) error {
 	if len(content) != float*len(values) {
-		return invalid(name, "a number for each weight", "%d bytes for %d weights", len(content), len(values))
+		return refusal.New(name, "a number for each weight", "%d bytes for %d weights", len(content), len(values))
 	}
 	for i := range values {
 		x := math.Float32frombits(binary.LittleEndian.Uint32(content[float*i:]))
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return invalid(name, "finite numbers", "number %d is %v", i, x)
+			return refusal.New(name, "finite numbers", "number %d is %v", i, x)
 		}
 		values[i] = x
 	}
@@ -64,24 +65,24 @@ func deserialize(content []byte, parameters []network.Parameter[float32]) error 
 	const want = "the safetensors file that was saved"
 	file, err := safetensors.Deserialize(content)
 	if err != nil {
-		return invalid("weights", want, "%v", err)
+		return refusal.New("weights", want, "%v", err)
 	}
 	for _, q := range parameters {
 		tensor, ok := file.Tensor(q.Name)
 		switch {
 		case !ok:
-			return invalid(q.Name, want, "the tensor is missing")
+			return refusal.New(q.Name, want, "the tensor is missing")
 		case tensor.DType() != safetensors.F32:
-			return invalid(q.Name, "F32", "the tensor is of type %v", tensor.DType())
+			return refusal.New(q.Name, "F32", "the tensor is of type %v", tensor.DType())
 		case !slices.Equal(tensor.Shape(), shape(q)):
-			return invalid(q.Name, "the shape of the configuration", "the tensor has shape %v, the configuration %v", tensor.Shape(), q.Shape)
+			return refusal.New(q.Name, "the shape of the configuration", "the tensor has shape %v, the configuration %v", tensor.Shape(), q.Shape)
 		}
 		if err := decode(q.Name, tensor.Data(), q.Values); err != nil {
 			return err
 		}
 	}
 	if file.Len() != len(parameters) {
-		return invalid("weights", "no other tensors than the network's", "%d tensors, the network has %d", file.Len(), len(parameters))
+		return refusal.New("weights", "no other tensors than the network's", "%d tensors, the network has %d", file.Len(), len(parameters))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"toolgym/api/feed"
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
 )
@@ -211,7 +212,7 @@ func (d *Desk) Find(ctx context.Context, name string) (State, error) {
 // Owner is whom an evaluation belongs to; not_found when there is none.
 func (d *Desk) Owner(ctx context.Context, name string) (string, error) {
 	owner, err := d.config.Room.Store.Owner(ctx, name)
-	if e := (*tools.Error)(nil); errors.As(err, &e) && e.Code == tools.NotFound {
+	if refusal.Is(err, tools.NotFound) {
 		return "", Missing(name)
 	}
 	return owner, err

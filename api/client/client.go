@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -37,10 +38,10 @@ type Client struct {
 func New(config Config) (*Client, error) {
 	base, err := url.Parse(config.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "URL", Message: fmt.Sprintf("%q is no server's URL", config.URL), Want: "something like http://127.0.0.1:8080"}
+		return nil, refusal.New("URL", "something like http://127.0.0.1:8080", "%q is no server's URL", config.URL)
 	}
 	if config.Attempts < 0 || config.Pause < 0 {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "Attempts", Message: "a negative number of attempts, or pause", Want: "a positive one, or zero for the default"}
+		return nil, refusal.New("Attempts", "a positive one, or zero for the default", "a negative number of attempts, or pause")
 	}
 	if config.HTTP == nil {
 		config.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, Proxy: http.ProxyFromEnvironment}}

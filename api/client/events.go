@@ -79,7 +79,7 @@ func (c *Client) listen(ctx context.Context, to string, after int, take func(Eve
 		if err != nil {
 			return broken(ctx, fmt.Errorf("reading the answer to %s: %w", to, err))
 		}
-		return refusal(response, received)
+		return refused(response, received)
 	}
 	err = readEvents(response.Body, take)
 	_ = response.Body.Close() // what was read is whole

@@ -111,7 +111,7 @@ func (c *Client) once(ctx context.Context, r request, text []byte, answer any) e
 		return broken(ctx, fmt.Errorf("reading the answer to %s %s: %w", r.method, r.to, err))
 	}
 	if response.StatusCode >= 300 {
-		return refusal(response, received)
+		return refused(response, received)
 	}
 	switch answer := answer.(type) {
 	case nil:
@@ -151,8 +151,8 @@ func broken(ctx context.Context, err error) error {
 	return &passing{error: err}
 }
 
-// refusal is the error that an answer other than success stands for.
-func refusal(response *http.Response, text []byte) error {
+// refused is the error that an answer other than success stands for.
+func refused(response *http.Response, text []byte) error {
 	err := fmt.Errorf("the server answered %s", response.Status)
 	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if problem := (Problem{}); media == "application/problem+json" && json.Unmarshal(text, &problem) == nil {

@@ -76,7 +76,7 @@ func (c *Client) ScoreStream(ctx context.Context, lines io.Reader, settings grpo
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer to %s: %w", to, err)
 	}
-	return nil, plain(refusal(response, received))
+	return nil, plain(refused(response, received))
 }
 
 // GetReward asks as OpenRLHF does. A null reward is unavailable, with the

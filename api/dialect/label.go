@@ -3,15 +3,14 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"toolgym/grpo"
 	"toolgym/grpo/match"
 	"toolgym/grpo/parse"
 	"toolgym/internal/intake"
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
-	"toolgym/tools"
 )
 
 // A label is the task that a trainer sends along with a prompt.
@@ -28,7 +27,7 @@ func readLabel(text string, desk *intake.Desk) (label, error) {
 		return label{group: grpo.Group{TaskID: text}}, nil
 	}
 	if _, err := strictjson.Decode([]byte(text)); err != nil {
-		return label{}, refuse("", err.Error(), "one JSON object")
+		return label{}, refusal.New("", "one JSON object", "%v", err)
 	}
 	var sent struct {
 		TaskID   string          `json:"task_id"`
@@ -39,36 +38,14 @@ func readLabel(text string, desk *intake.Desk) (label, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&sent); err != nil {
-		return label{}, misfit(err)
+		return label{}, refusal.Of(err, "task_id, or tools and expected; and family")
 	}
 	set, err := desk.Tools(sent.Tools)
 	if err != nil {
-		return label{}, below("/tools", err)
+		return label{}, refusal.Below("/tools", err)
 	}
 	if err := sent.Family.Validate(); err != nil {
 		return label{}, err
 	}
 	return label{group: grpo.Group{TaskID: sent.TaskID, Tools: set, Expected: sent.Expected}, family: sent.Family}, nil
-}
-
-func misfit(err error) error {
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
-		return err
-	}
-	return refuse("", err.Error(), "task_id, or tools and expected; and family")
-}
-
-func refuse(where, message, want string) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
-}
-
-// below puts a pointer in front of where an error is.
-func below(pointer string, err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	moved.Where = pointer + e.Where
-	return &moved
 }

@@ -1,13 +1,13 @@
 package dialect
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"toolgym/grpo"
 	"toolgym/internal/intake"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -28,21 +28,21 @@ type sameness struct{ prompt, label string }
 func OpenRLHF(q RewardQuery, desk *intake.Desk) (Asked, error) {
 	n := len(q.Query)
 	if len(q.Prompts) != n || len(q.Labels) != n {
-		return Asked{}, refuse("", fmt.Sprintf("%d queries, %d prompts and %d labels", n, len(q.Prompts), len(q.Labels)), "as many of each")
+		return Asked{}, refusal.New("", "as many of each", "%d queries, %d prompts and %d labels", n, len(q.Prompts), len(q.Labels))
 	}
 	var asked Asked
 	labels := map[sameness]label{}
 	for i := range n {
 		response, ok := strings.CutPrefix(q.Query[i], q.Prompts[i])
 		if !ok {
-			return Asked{}, refuse(fmt.Sprintf("/query/%d", i), "the query does not begin with its prompt", fmt.Sprintf("prompts[%d], and the response behind it", i))
+			return Asked{}, refusal.New(fmt.Sprintf("/query/%d", i), fmt.Sprintf("prompts[%d], and the response behind it", i), "the query does not begin with its prompt")
 		}
 		key := sameness{q.Prompts[i], q.Labels[i]}
 		l, ok := labels[key]
 		if !ok {
 			var err error
 			if l, err = readLabel(key.label, desk); err != nil {
-				return Asked{}, below(fmt.Sprintf("/labels/%d", i), err)
+				return Asked{}, refusal.Below(fmt.Sprintf("/labels/%d", i), err)
 			}
 			l.place = len(labels)
 			labels[key] = l
@@ -64,28 +64,23 @@ func (a *Asked) add(l label, response string) {
 // Place moves the place of a mistake in the request to where it is in the
 // question: a group is what a label says, a completion is a query.
 func (a Asked) Place(err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	parts := strings.SplitN(e.Where, "/", 6)
-	if len(parts) < 3 || parts[1] != "groups" {
-		return err
-	}
-	moved := *e
-	for i, p := range a.places {
-		switch {
-		case strconv.Itoa(p.group) != parts[2]:
-			continue
-		case len(parts) < 5 || parts[3] != "completions":
-			moved.Where = fmt.Sprintf("/labels/%d", i)
-			return &moved
-		case strconv.Itoa(p.member) == parts[4]:
-			moved.Where = fmt.Sprintf("/query/%d", i)
-			return &moved
+	return refusal.Relocate(err, func(where string) string {
+		parts := strings.SplitN(where, "/", 6)
+		if len(parts) < 3 || parts[1] != "groups" {
+			return where
 		}
-	}
-	return err
+		for i, p := range a.places {
+			switch {
+			case strconv.Itoa(p.group) != parts[2]:
+				continue
+			case len(parts) < 5 || parts[3] != "completions":
+				return fmt.Sprintf("/labels/%d", i)
+			case strconv.Itoa(p.member) == parts[4]:
+				return fmt.Sprintf("/query/%d", i)
+			}
+		}
+		return where
+	})
 }
 
 // Rewards puts the answer together. A null reward is an [*tools.Error] with

@@ -3,13 +3,13 @@ package lab
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
 	"toolgym/grpo/match"
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
@@ -97,7 +97,7 @@ func (l *Lab) declared(d draft, wrong faults) (tools.Set, error) {
 			return nil, wrong.note("from", plain(err))
 		}
 		if !slices.Contains(spec.Levels, level) {
-			return nil, wrong.note("from", invalid("", fmt.Sprintf("%s has no level %.40q", name, level), "one of the list"))
+			return nil, wrong.note("from", refusal.New("", "one of the list", "%s has no level %.40q", name, level))
 		}
 		return spec.Tools("", level), nil
 	case strings.TrimSpace(d.Tools) == "":
@@ -130,7 +130,7 @@ func wellFormed(text string) error {
 	}
 	measure := ruler{text: text}
 	line, column := measure.measure(e.Offset)
-	return invalid("", fmt.Sprintf("it is no JSON, line %d, column %d: %s", line, column, e.Message), "")
+	return refusal.New("", "", "it is no JSON, line %d, column %d: %s", line, column, e.Message)
 }
 
 // expected reads what a right completion does: a list of calls, or the whole
@@ -148,10 +148,10 @@ func (d draft) expected() (*match.Expected, error) {
 	expected := &match.Expected{}
 	err := decoder.Decode(expected)
 	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
-		return nil, invalid("/"+strings.ReplaceAll(e.Field, ".", "/"), "a "+e.Value+" does not fit", "a "+kindWord(e.Type.Kind().String()))
+		return nil, refusal.New("/"+strings.ReplaceAll(e.Field, ".", "/"), "a "+kindWord(e.Type.Kind().String()), "a %s does not fit", e.Value)
 	}
 	if e := (*tools.Error)(nil); err != nil && !errors.As(err, &e) {
-		return nil, invalid("", strings.TrimPrefix(err.Error(), "json: "), `[{"name": …, "arguments": {…}}], or an object with calls, order, extra, match and answer`)
+		return nil, refusal.New("", `[{"name": …, "arguments": {…}}], or an object with calls, order, extra, match and answer`, "%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return expected, err
 }

@@ -9,6 +9,7 @@ import (
 	"toolgym/api/assessment"
 	"toolgym/grpo/eval/report"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -159,7 +160,7 @@ func (l *Lab) actOnEvaluation(w http.ResponseWriter, r *http.Request) error {
 	case "resume":
 		_, err = l.config.Evals.Begin(r.Context(), evaluation.Request{Run: name, Resume: true})
 	default:
-		return invalid("do", "there is no such thing to do", "cancel, delete or resume")
+		return refusal.New("do", "cancel, delete or resume", "there is no such thing to do")
 	}
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/report"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -214,7 +214,7 @@ func (s *summaries) of(ctx context.Context, evals Evaluations, state assessment.
 		return found, nil
 	}
 	whole, err := evals.Find(ctx, state.Name)
-	if missing(err) {
+	if refusal.Is(err, tools.NotFound) {
 		return nil, nil // it was deleted meanwhile
 	}
 	if err != nil {
@@ -227,9 +227,4 @@ func (s *summaries) of(ctx context.Context, evals Evaluations, state assessment.
 	}
 	s.known[key] = whole.Summary
 	return whole.Summary, nil
-}
-
-func missing(err error) bool {
-	e := (*tools.Error)(nil)
-	return errors.As(err, &e) && e.Code == tools.NotFound
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -110,7 +111,7 @@ func (m *models) find(ctx context.Context, name string) (served, string) {
 // castModel puts a model into a column.
 func (l *Lab) castModel(ctx context.Context, where, setting, name string) (player, error) {
 	if name == "" || len(name) > 200 {
-		return player{}, invalid(where, "a model without a name, or with one that is too long", "ollama:MODEL")
+		return player{}, refusal.New(where, "ollama:MODEL", "a model without a name, or with one that is too long")
 	}
 	model, problem := l.models.find(ctx, name)
 	p := player{Label: name, name: setting, model: model}

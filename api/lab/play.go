@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -19,7 +20,7 @@ func (l *Lab) play(w http.ResponseWriter, r *http.Request) error {
 	unhurried(w)
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	if err := r.ParseForm(); err != nil {
-		return invalid("form", "the form can not be read", "the one of the page")
+		return refusal.New("form", "the one of the page", "the form can not be read")
 	}
 	query := cloned(r.PostForm)
 	what, script := query.Get("play"), query.Get("script") != ""
@@ -56,11 +57,11 @@ func (l *Lab) playAs(r *http.Request, set Settings, what string) error {
 	case "group":
 		n = set.Group
 	default:
-		return invalid("play", fmt.Sprintf("there is no %.20q to play for", what), "before, after or group")
+		return refusal.New("play", "before, after or group", "there is no %.20q to play for", what)
 	}
 	model, ok := strings.CutPrefix(name, ollamaPrefix)
 	if !ok {
-		return invalid(where, fmt.Sprintf("%.80q plays by itself", name), "ollama:MODEL")
+		return refusal.New(where, "ollama:MODEL", "%.80q plays by itself", name)
 	}
 	l.models.forget()
 	found, problem := l.models.find(ctx, model)

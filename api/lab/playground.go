@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"toolgym/grpo"
 	"toolgym/grpo/match"
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -288,18 +288,14 @@ func (l *Lab) score(ctx context.Context, d draft, s Settings, set tools.Set, o *
 
 // within is an error whose place is told from a field on.
 func within(err error, prefixes ...string) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	for _, prefix := range prefixes {
-		if rest, ok := strings.CutPrefix(moved.Where, prefix); ok {
-			moved.Where = rest
-			break
+	return refusal.Relocate(err, func(where string) string {
+		for _, prefix := range prefixes {
+			if rest, ok := strings.CutPrefix(where, prefix); ok {
+				return rest
+			}
 		}
-	}
-	return &moved
+		return where
+	})
 }
 
 // partsOf are the criteria that are paid, and those of the sliders.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolgym/api/training"
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/policy/trained"
@@ -139,7 +140,7 @@ func (l *Lab) network(ctx context.Context, where, name, partner string, spec too
 		}
 		return net, config, "Base policy, untrained", err
 	case !isRun:
-		return nil, config, "", invalid(where, fmt.Sprintf("there is no agent %.80q", name), "base, trained, random, oracle, idle, run:ID or ollama:MODEL")
+		return nil, config, "", refusal.New(where, "base, trained, random, oracle, idle, run:ID or ollama:MODEL", "there is no agent %.80q", name)
 	}
 	run, err := l.findRun(ctx, where, id)
 	if err != nil {
@@ -226,7 +227,7 @@ func baselineOf(where, name string, spec tools.Spec, task tools.Task) (player, e
 	case name == agentRandom:
 		return player{Label: "Random calls", name: name, agent: func(take uint64) tools.Agent { return baseline.Random(rand.NewPCG(task.Seed, take)) }}, nil
 	case spec.Oracle == nil:
-		return player{}, invalid(where, spec.Name+" has no oracle", "another agent")
+		return player{}, refusal.New(where, "another agent", "%s has no oracle", spec.Name)
 	}
 	return player{Label: "Oracle", name: name, agent: func(uint64) tools.Agent { return spec.Oracle }}, nil
 }

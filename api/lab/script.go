@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolgym/api/dialect/trl"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -107,7 +108,7 @@ func (l *Lab) scripted(r *http.Request) (Settings, trl.Settings, error) {
 	for _, field := range scriptFields(order) {
 		if value, ok := query[field.Name]; ok {
 			if err := field.into(&order, strings.TrimSpace(value[0])); err != nil {
-				return Settings{}, order, invalid(field.Name, fmt.Sprintf("%.40q is no number that fits", value[0]), field.Help)
+				return Settings{}, order, refusal.New(field.Name, field.Help, "%.40q is no number that fits", value[0])
 			}
 			query.Del(field.Name)
 		}

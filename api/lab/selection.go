@@ -11,6 +11,7 @@ import (
 
 	"toolgym/api/training"
 	"toolgym/internal/chart"
+	"toolgym/internal/refusal"
 	"toolgym/policy/telemetry"
 	"toolgym/tools"
 )
@@ -48,14 +49,14 @@ func (l *Lab) selected(r *http.Request) (selection, error) {
 		case "bound":
 			var err error
 			if s.bound, err = strconv.ParseFloat(values[0], 64); err != nil || math.IsNaN(s.bound) || s.bound < 0 || s.bound > 2 {
-				return s, invalid("bound", fmt.Sprintf("%.40q is out of range", values[0]), "a number from 0 to 2")
+				return s, refusal.New("bound", "a number from 0 to 2", "%.40q is out of range", values[0])
 			}
 		default:
-			return s, invalid(name, fmt.Sprintf("there is no setting %.40q", name), "run or bound")
+			return s, refusal.New(name, "run or bound", "there is no setting %.40q", name)
 		}
 	}
 	if len(s.ids) > mostShown {
-		return s, invalid("run", fmt.Sprintf("%d runs over one another", len(s.ids)), fmt.Sprintf("at most %d", mostShown))
+		return s, refusal.New("run", fmt.Sprintf("at most %d", mostShown), "%d runs over one another", len(s.ids))
 	}
 	s = l.fresh(r, s)
 	for _, id := range s.ids {

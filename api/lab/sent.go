@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -26,15 +27,15 @@ func (l *Lab) sent(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		_, _ = io.CopyN(io.Discard, r.Body, mostDrained)
 		return nil, &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("what was sent is over %s, which is the limit of this server", bytesOf(l.config.MaxBody)), Want: "less text"}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return nil, &tools.Error{Code: tools.Invalid, Message: "the form took too long to arrive"}
+		return nil, refusal.New("", "", "the form took too long to arrive")
 	case err != nil:
-		return nil, &tools.Error{Code: tools.Invalid, Message: "the form broke off"}
+		return nil, refusal.New("", "", "the form broke off")
 	}
 	// The server's deadline for reading would end what takes longer; see package api.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a writer without deadlines has none to lift
 	form, err := url.ParseQuery(string(text))
 	if err != nil {
-		return nil, &tools.Error{Code: tools.Invalid, Message: "what was sent is no form", Want: "application/x-www-form-urlencoded"}
+		return nil, refusal.New("", "application/x-www-form-urlencoded", "what was sent is no form")
 	}
 	return form, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -72,7 +73,7 @@ func ParseSettings(query url.Values, specs tools.Specs, rubric grpo.Rubric) (Set
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
-			return s, invalid(name, "the setting stands more than once", "it once")
+			return s, refusal.New(name, "it once", "the setting stands more than once")
 		}
 		if err := s.set(name, query.Get(name)); err != nil {
 			return s, err
@@ -83,7 +84,7 @@ func ParseSettings(query url.Values, specs tools.Specs, rubric grpo.Rubric) (Set
 		return s, err
 	}
 	if !slices.Contains(spec.Levels, s.Level) {
-		return s, invalid("level", fmt.Sprintf("%s has no level %.40q", s.Env, s.Level), fmt.Sprintf("one of %q", spec.Levels))
+		return s, refusal.New("level", fmt.Sprintf("one of %q", spec.Levels), "%s has no level %.40q", s.Env, s.Level)
 	}
 	return s, nil
 }
@@ -100,11 +101,11 @@ func (s *Settings) set(name, text string) (err error) {
 		s.After = text
 	case "seed":
 		if s.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return invalid(name, fmt.Sprintf("%.40q is no seed", text), "a whole number from 0")
+			return refusal.New(name, "a whole number from 0", "%.40q is no seed", text)
 		}
 	case "group":
 		if s.Group, err = strconv.Atoi(text); err != nil || s.Group < 2 || s.Group > 64 {
-			return invalid(name, fmt.Sprintf("a group of %.40q", text), "2 to 64 completions")
+			return refusal.New(name, "2 to 64 completions", "a group of %.40q", text)
 		}
 	default:
 		return s.slide(name, text)
@@ -120,12 +121,12 @@ func (s *Settings) slide(name, text string) error {
 		}
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(v) || v < control.Min || v > control.Max {
-			return invalid(name, fmt.Sprintf("%.40q is out of range", text), fmt.Sprintf("a number from %g to %g", control.Min, control.Max))
+			return refusal.New(name, fmt.Sprintf("a number from %g to %g", control.Min, control.Max), "%.40q is out of range", text)
 		}
 		*value = v
 		return nil
 	}
-	return invalid(name, fmt.Sprintf("there is no setting %.40q", name), "one of those on the page")
+	return refusal.New(name, "one of those on the page", "there is no setting %.40q", name)
 }
 
 // controls yields the sliders, each with the field that it sets.
@@ -187,8 +188,4 @@ func (s Settings) Query() url.Values {
 		query.Set(control.Name, strconv.FormatFloat(control.Value, 'g', -1, 64))
 	}
 	return query
-}
-
-func invalid(where, message, want string) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
 }

@@ -2,9 +2,10 @@ package lab
 
 import (
 	"bytes"
-	"fmt"
 	"html/template"
 	"net/http"
+
+	"toolgym/internal/refusal"
 )
 
 // trainingRoutes are the page on which trainings are started and watched. What
@@ -117,7 +118,7 @@ func (l *Lab) downloadCurves(w http.ResponseWriter, r *http.Request) error {
 	format := r.PathValue("format")
 	kind, ok := trainingFiles()[format]
 	if !ok {
-		return invalid("format", fmt.Sprintf("unknown format %.40q", format), "svg, png or csv")
+		return refusal.New("format", "svg, png or csv", "unknown format %.40q", format)
 	}
 	s, err := l.selected(r)
 	if err != nil {

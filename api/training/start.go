@@ -1,6 +1,7 @@
 package training
 
 import (
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -66,7 +67,7 @@ func (s Start) config(specs tools.Specs) (tools.Spec, train.Config, error) {
 func (s Start) plain(config train.Config) error {
 	for name, value := range map[string]*float64{"beta": s.Beta, "epsilon": s.Epsilon} {
 		if value != nil {
-			return &tools.Error{Code: tools.Invalid, Where: name, Message: config.Algorithm + " has no " + name, Want: "algo grpo, or no " + name}
+			return refusal.New(name, "algo grpo, or no "+name, "%s has no %s", config.Algorithm, name)
 		}
 	}
 	return config.Validate()

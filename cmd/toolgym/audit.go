@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 type auditCommand struct {
@@ -93,11 +92,8 @@ func readRubric(path string) (grpo.Rubric, error) {
 
 // ofFile says in a caller's mistake which file it is in.
 func ofFile(path string, err error) error {
-	e := (*tools.Error)(nil)
-	if path == "" || !errors.As(err, &e) {
+	if path == "" {
 		return err
 	}
-	moved := *e
-	moved.Where = strings.TrimSuffix(path+": "+e.Where, ": ")
-	return &moved
+	return refusal.Relocate(err, func(where string) string { return strings.TrimSuffix(path+": "+where, ": ") })
 }

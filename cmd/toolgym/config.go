@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"toolgym/internal/refusal"
 
-	"toolgym/tools"
+	"github.com/alecthomas/kong"
 )
 
 // configFile is the value of --config. Its settings stand behind the flags and
@@ -21,11 +21,11 @@ func (f configFile) BeforeResolve(parser *kong.Kong, ctx *kong.Context, trace *k
 	path, _ := ctx.FlagValue(trace.Flag).(configFile)
 	text, err := os.ReadFile(string(path))
 	if err != nil {
-		return &tools.Error{Code: tools.Invalid, Where: "--config", Message: err.Error(), Want: "a readable JSON file"}
+		return refusal.New("--config", "a readable JSON file", "%v", err)
 	}
 	var settings map[string]any
 	if err := json.Unmarshal(text, &settings); err != nil {
-		return &tools.Error{Code: tools.Invalid, Where: string(path), Message: err.Error(), Want: "one JSON object of settings"}
+		return refusal.New(string(path), "one JSON object of settings", "%v", err)
 	}
 	if err := knownSettings(parser, string(path), settings); err != nil {
 		return err
@@ -60,7 +60,7 @@ func knownSettings(parser *kong.Kong, path string, settings map[string]any) erro
 	}
 	for key := range settings {
 		if !slices.Contains(known, key) {
-			return &tools.Error{Code: tools.Invalid, Where: path, Message: fmt.Sprintf("unknown setting %q", key), Want: "a flag's name in snake_case"}
+			return refusal.New(path, "a flag's name in snake_case", "unknown setting %q", key)
 		}
 	}
 	return nil

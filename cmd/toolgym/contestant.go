@@ -7,6 +7,7 @@ import (
 	"toolgym/api/client"
 	"toolgym/grpo"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
 )
@@ -33,7 +34,7 @@ func (c demoCommand) contestants(ctx context.Context) ([]contestant, error) {
 		{"oracle", func(spec tools.Spec, _ uint64) player { return agent{spec.Oracle} }},
 	}
 	if (c.Ollama == "") != (c.Model == "") {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "--ollama", Message: "a server without a model, or a model without a server", Want: "both --ollama and --model, or neither"}
+		return nil, refusal.New("--ollama", "both --ollama and --model, or neither", "a server without a model, or a model without a server")
 	}
 	if c.Model == "" {
 		return field, nil

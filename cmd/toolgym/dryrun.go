@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 	"toolgym/grpo/eval/suite"
 	"toolgym/grpo/rollout"
 	"toolgym/internal/evaluation"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // dryRun checks the tasks and shows what a model would be given.
@@ -67,7 +66,7 @@ func lint(world *console, s *evaluation.Suite) error {
 		}
 	}
 	if len(problems) > 0 {
-		return &tools.Error{Code: tools.Invalid, Where: "--suite", Message: fmt.Sprintf("%d lines can not be used", len(problems)), Want: "each of them mended"}
+		return refusal.New("--suite", "each of them mended", "%d lines can not be used", len(problems))
 	}
 	return nil
 }
@@ -90,7 +89,7 @@ func replay(ctx context.Context, world *console, items []eval.Item) error {
 		}
 	}
 	if impossible > 0 {
-		return &tools.Error{Code: tools.Invalid, Where: "tasks", Message: fmt.Sprintf("%d tasks can not be solved", impossible), Want: "a reference that passes"}
+		return refusal.New("tasks", "a reference that passes", "%d tasks can not be solved", impossible)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/eval"
 	formats "toolgym/grpo/eval/report"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
 )
@@ -51,7 +52,7 @@ func (c evalCommand) request() (evaluation.Request, error) {
 	if c.Suite != "" {
 		text, err := os.ReadFile(c.Suite)
 		if err != nil {
-			return r, &tools.Error{Code: tools.Invalid, Where: "--suite", Message: err.Error(), Want: "a readable JSONL file"}
+			return r, refusal.New("--suite", "a readable JSONL file", "%v", err)
 		}
 		name := strings.TrimSuffix(filepath.Base(c.Suite), filepath.Ext(c.Suite))
 		r.Suite = &evaluation.Suite{Name: name, Lines: string(text)}
@@ -62,7 +63,7 @@ func (c evalCommand) request() (evaluation.Request, error) {
 
 func (c evalCommand) Run(ctx context.Context, world *console) error {
 	if c.FailUnder != nil && (*c.FailUnder < 0 || *c.FailUnder > 1) {
-		return &tools.Error{Code: tools.Invalid, Where: "--fail-under", Message: fmt.Sprint(*c.FailUnder), Want: "a share between 0 and 1"}
+		return refusal.New("--fail-under", "a share between 0 and 1", "%v", *c.FailUnder)
 	}
 	request, err := c.request()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/policy/trained"
@@ -103,7 +104,7 @@ func policyAgent(path string, spec tools.Spec) (tools.Agent, error) {
 		return nil, err
 	}
 	if config.Env != spec.Name {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "--checkpoint", Message: fmt.Sprintf("%s was trained on %s", path, config.Env), Want: "a checkpoint trained on " + spec.Name}
+		return nil, refusal.New("--checkpoint", "a checkpoint trained on "+spec.Name, "%s was trained on %s", path, config.Env)
 	}
 	return policy.NewAgent(net, spec.Enumerate), nil
 }

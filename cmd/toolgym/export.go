@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +8,7 @@ import (
 	"toolgym/api/dialect/trl"
 	"toolgym/grpo/objective"
 	"toolgym/grpo/parse"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 type exportCommand struct {
@@ -110,11 +109,7 @@ func (c exportTRLCommand) settings() (trl.Settings, error) {
 // ofFlag says in a caller's mistake which flag it is in: a setting's name, with
 // dashes.
 func ofFlag(err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	moved.Where = "--" + strings.NewReplacer("_", "-", "/", "-").Replace(strings.TrimPrefix(e.Where, "/"))
-	return &moved
+	return refusal.Relocate(err, func(where string) string {
+		return "--" + strings.NewReplacer("_", "-", "/", "-").Replace(strings.TrimPrefix(where, "/"))
+	})
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // dataDir is the directory of --data, or the user's own; it is made if it is
@@ -16,12 +16,12 @@ func (w *console) dataDir() (string, error) {
 	if dir == "" {
 		base, err := userData()
 		if err != nil {
-			return "", &tools.Error{Code: tools.Invalid, Where: "--data", Message: err.Error(), Want: "a directory given with --data"}
+			return "", refusal.New("--data", "a directory given with --data", "%v", err)
 		}
 		dir = filepath.Join(base, "toolgym")
 	}
 	refuse := func(err error) error {
-		return &tools.Error{Code: tools.Invalid, Where: "--data", Message: err.Error(), Want: "a directory that can be written"}
+		return refusal.New("--data", "a directory that can be written", "%v", err)
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", refuse(err)

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // open opens what FILE names, "-" being standard input. A read of it fails when
@@ -27,7 +27,7 @@ func (w *console) open(ctx context.Context, path string) (io.ReadCloser, error) 
 }
 
 func unreadable(where string, err error) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: err.Error(), Want: "a file that can be read"}
+	return refusal.New(where, "a file that can be read", "%v", err)
 }
 
 // readFile reads a file of settings that a flag names.

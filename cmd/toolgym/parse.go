@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/parse"
 	"toolgym/internal/intake"
 	"toolgym/internal/ndjson"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -48,7 +49,7 @@ func (c parseCommand) Run(ctx context.Context, world *console) error {
 		return c.one(ctx, world)
 	}
 	if c.Family+c.Tools+c.FinishReason != "" {
-		return usage("--jsonl", "family, tools and finish reason are said by each line", "--jsonl without --family, --tools, --finish-reason")
+		return refusal.New("--jsonl", "--jsonl without --family, --tools, --finish-reason", "family, tools and finish reason are said by each line")
 	}
 	return world.through(ctx, c.File, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		var desk intake.Desk
@@ -71,7 +72,7 @@ func (c parseCommand) one(ctx context.Context, world *console) error {
 	}
 	in := parse.Input{Text: new(string), Family: parse.Family(c.Family), FinishReason: c.FinishReason}
 	if err := in.Family.Validate(); err != nil {
-		return usage("--family", fmt.Sprintf("unknown family %.60q", c.Family), families())
+		return refusal.New("--family", families(), "unknown family %.60q", c.Family)
 	}
 	return world.through(ctx, c.File, func(_ context.Context, file io.Reader, out io.Writer) error {
 		text, err := io.ReadAll(io.LimitReader(file, ndjson.MaxLine+1))

@@ -101,11 +101,6 @@ func report(errOut io.Writer, err error) int {
 	return exitCode(err)
 }
 
-// usage is the error for a flag whose value makes no sense.
-func usage(flag, message, want string) error {
-	return &tools.Error{Code: tools.Invalid, Where: flag, Message: message, Want: want}
-}
-
 func exitCode(err error) int {
 	var (
 		low    threshold

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"toolgym/internal/evaluation"
+	"toolgym/internal/refusal"
 	"toolgym/internal/store"
-	"toolgym/tools"
 )
 
 type runsCommand struct {
@@ -127,7 +127,7 @@ func (w *console) writeFile(path string, do func(io.Writer) error) error {
 	partial := path + ".partial"
 	file, err := os.Create(partial)
 	if err != nil {
-		return &tools.Error{Code: tools.Invalid, Where: path, Message: err.Error(), Want: "a file that can be written"}
+		return refusal.New(path, "a file that can be written", "%v", err)
 	}
 	err = errors.Join(do(file), file.Close())
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 )
 
 type scoreCommand struct {
@@ -50,7 +51,7 @@ func (c scoreCommand) Run(ctx context.Context, world *console) error {
 		return err
 	}
 	if c.Workers < 0 {
-		return usage("--workers", "a negative number of workers", "at least 1, or 0 for one a core")
+		return refusal.New("--workers", "at least 1, or 0 for one a core", "a negative number of workers")
 	}
 	var metrics grpo.Metrics
 	err = world.through(ctx, c.File, func(ctx context.Context, in io.Reader, out io.Writer) (err error) {

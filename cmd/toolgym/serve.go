@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolgym/api"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -70,13 +71,13 @@ func (c serveCommand) settings(world *console) (config api.Config, err error) {
 	}
 	text, err := os.ReadFile(c.TokenFile)
 	if err != nil {
-		return config, &tools.Error{Code: tools.Invalid, Where: "--token-file", Message: err.Error(), Want: "a file that toolgym token has written"}
+		return config, refusal.New("--token-file", "a file that toolgym token has written", "%v", err)
 	}
 	if config.Tokens, err = api.ParseTokens(bytes.NewReader(text)); err != nil {
 		return config, fmt.Errorf("%s: %w", c.TokenFile, err)
 	}
 	if len(config.Tokens) == 0 {
-		return config, &tools.Error{Code: tools.Invalid, Where: c.TokenFile, Message: "there is no token in the file", Want: "at least one; toolgym token makes it"}
+		return config, refusal.New(c.TokenFile, "at least one; toolgym token makes it", "there is no token in the file")
 	}
 	return config, nil
 }
@@ -85,7 +86,7 @@ func (c serveCommand) settings(world *console) (config api.Config, err error) {
 // that makes no sense is configuration.
 func listen(address string) (net.Listener, error) {
 	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "--addr", Message: err.Error(), Want: "host:port, such as 127.0.0.1:8080"}
+		return nil, refusal.New("--addr", "host:port, such as 127.0.0.1:8080", "%v", err)
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 )
@@ -96,10 +97,10 @@ func (c skillsLearn) open(course *skill.Course) error {
 		return nil
 	}
 	if err := os.MkdirAll(c.Out, 0o750); err != nil {
-		return &tools.Error{Code: tools.Invalid, Where: "--out", Message: err.Error(), Want: "a directory that can be written"}
+		return refusal.New("--out", "a directory that can be written", "%v", err)
 	}
 	library, err := skill.Load(filepath.Join(c.Out, libraryFile))
-	if e := (*tools.Error)(nil); errors.As(err, &e) && e.Code == tools.NotFound {
+	if refusal.Is(err, tools.NotFound) {
 		return nil
 	}
 	course.Library = library
@@ -161,13 +162,10 @@ func (c skillsPlot) Run(world *console) error {
 	path := filepath.Join(c.Out, episodesFile)
 	file, err := os.Open(path)
 	if err != nil {
-		return &tools.Error{Code: tools.Invalid, Where: "--out", Message: err.Error(), Want: "a directory that toolgym skills learn --out wrote"}
+		return refusal.New("--out", "a directory that toolgym skills learn --out wrote", "%v", err)
 	}
 	episodes, err := skill.ReadEpisodes(file)
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
-		e.Where = path + " " + e.Where
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
+	if err := errors.Join(refusal.Below(path+" ", err), file.Close()); err != nil {
 		return err
 	}
 	paths, err := drawSkills(c.Out, episodes)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 )
@@ -24,7 +25,7 @@ func (c skillsExtract) Run(world *console) (err error) {
 	if c.File != "-" {
 		file, err := os.Open(c.File)
 		if err != nil {
-			return &tools.Error{Code: tools.Invalid, Where: c.File, Message: err.Error(), Want: "a readable file of trajectories"}
+			return refusal.New(c.File, "a readable file of trajectories", "%v", err)
 		}
 		in = file
 		defer func() { err = errors.Join(err, file.Close()) }()
@@ -75,5 +76,5 @@ func takeTrajectories(in io.Reader, library *skill.Library) (read, found, added 
 }
 
 func refuseTrajectory(n int, err error) error {
-	return &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("trajectory %d", n+1), Message: err.Error(), Want: "what toolgym play --json prints"}
+	return refusal.New(fmt.Sprintf("trajectory %d", n+1), "what toolgym play --json prints", "%v", err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 )
@@ -60,7 +61,7 @@ func (c skillsLearn) lesson(world *console) (skill.Lesson, error) {
 		return skill.Lesson{}, err
 	}
 	if c.Rules != tools.Sound {
-		return skill.Lesson{}, &tools.Error{Code: tools.Invalid, Where: "--rules", Message: fmt.Sprintf("macros of %s under the %s rules", c.Env, c.Rules), Want: "sound"}
+		return skill.Lesson{}, refusal.New("--rules", "sound", "macros of %s under the %s rules", c.Env, c.Rules)
 	}
 	l := skill.Lesson{Spec: spec, Levels: []string{"0", "1", "2"}, Further: []string{"large"}, Episodes: lessonEpisodes, Tasks: lessonTasks, Seed: c.Seed, Teacher: spec.Oracle}
 	if c.Level != "" {

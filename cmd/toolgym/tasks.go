@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -41,7 +42,7 @@ func optimal(task tools.Task) string {
 // listTasks makes n tasks with consecutive seeds.
 func listTasks(specs tools.Specs, env, rules, level string, seed uint64, n int) ([]tools.Task, error) {
 	if n < 1 || uint64(n-1) > math.MaxUint64-seed {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "-n", Message: "the number of tasks does not fit", Want: "at least 1, and seed + n within 64 bits"}
+		return nil, refusal.New("-n", "at least 1, and seed + n within 64 bits", "the number of tasks does not fit")
 	}
 	spec, err := specs.Lookup(env)
 	if err != nil {

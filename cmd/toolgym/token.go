@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"toolgym/api"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 type tokenCommand struct {
@@ -44,7 +44,7 @@ func (c tokenCommand) Run(world *console) error {
 // add appends the token to the file, unless its name is there already.
 func (c tokenCommand) add(token api.Token) (err error) {
 	refuse := func(err error) error {
-		return &tools.Error{Code: tools.Invalid, Where: c.File, Message: err.Error(), Want: "a token file that can be read and written"}
+		return refusal.New(c.File, "a token file that can be read and written", "%v", err)
 	}
 	file, err := os.OpenFile(c.File, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

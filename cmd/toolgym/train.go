@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -35,7 +36,7 @@ const checkpointName = "policy.safetensors"
 
 func (c trainCommand) Run(ctx context.Context, world *console) error {
 	if c.Updates != nil && *c.Updates < 1 {
-		return &tools.Error{Code: tools.Invalid, Where: "--updates", Message: fmt.Sprint(*c.Updates), Want: "at least 1"}
+		return refusal.New("--updates", "at least 1", "%v", *c.Updates)
 	}
 	trainer, dir, err := c.prepare(world)
 	if err != nil {
@@ -117,7 +118,7 @@ func (c trainCommand) resume(specs tools.Specs) (*train.Trainer, error) {
 		"--algo": c.Algo != train.A2C, "--pool": c.Pool != "ordered", "--seed": c.Seed != 0, "--env": c.Env != "arithmetic", "--hold-out": c.HoldOut != 0,
 	} {
 		if given {
-			return nil, &tools.Error{Code: tools.Invalid, Where: flag, Message: "a resumed run keeps its own choices", Want: "--resume with --updates and --json alone"}
+			return nil, refusal.New(flag, "--resume with --updates and --json alone", "a resumed run keeps its own choices")
 		}
 	}
 	updates := 0

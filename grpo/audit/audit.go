@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolgym/grpo"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -95,7 +96,7 @@ func attack(ctx context.Context, scorer *grpo.Scorer, s subject) ([]Finding, err
 	}
 	scores := response.Groups[0].Completions
 	if scores[0].Reward == nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "/criteria", Message: "an honest near miss has no reward: " + scores[0].Failure.Reason, Want: "criteria that can always be worked out"}
+		return nil, refusal.New("/criteria", "criteria that can always be worked out", "an honest near miss has no reward: %s", scores[0].Failure.Reason)
 	}
 	var findings []Finding
 	for i, score := range scores[1:] {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"toolgym/grpo/eval/stats"
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // alpha is the probability of a false claim that a comparison accepts.
@@ -36,7 +36,7 @@ func Compare(first, second []Trial, source rand.Source) (Comparison, error) {
 	one, two := tallies(first), tallies(second)
 	pairs := pair(one, two)
 	if len(pairs) == 0 {
-		return Comparison{}, &tools.Error{Code: tools.Invalid, Message: "the two runs have no scored task in common", Want: "two runs over the same tasks"}
+		return Comparison{}, refusal.New("", "two runs over the same tasks", "the two runs have no scored task in common")
 	}
 	c := Comparison{Runs: [2]string{first[0].Run, second[0].Run}, Tasks: len(pairs)}
 	differences := make([]float64, len(pairs))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"toolgym/grpo"
+	"toolgym/internal/refusal"
+	"toolgym/tools"
 )
 
 // A place is a server at work.
@@ -109,8 +111,8 @@ func (p *place) count(failure *grpo.Failure) (pause time.Duration, stumbled bool
 // model has been asked.
 func (p *place) keep(ctx context.Context, record Record) error {
 	err := p.runner.Ledger.Keep(context.WithoutCancel(ctx), record)
-	if isConflict(err) {
-		return nil
+	if refusal.Is(err, tools.Conflict) {
+		return nil // another process has kept the trial meanwhile
 	}
 	if err != nil {
 		return err

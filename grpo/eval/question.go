@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -27,7 +28,7 @@ func (q *question) Tools() tools.Set { return q.set }
 
 func (q *question) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
 	if task.ID != q.task.ID {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "task", Message: "another question's task " + task.ID, Want: q.task.ID}
+		return nil, refusal.New("task", q.task.ID, "another question's task %s", task.ID)
 	}
 	q.asked, q.ending = true, false
 	return json.RawMessage(`{}`), nil

@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -33,7 +34,7 @@ func (i Item) Replay(ctx context.Context, scorer *grpo.Scorer) error {
 	if reason == "" {
 		return nil
 	}
-	return &tools.Error{Code: tools.Invalid, Where: i.Task.ID, Message: "the task can not be solved: " + reason, Want: "a reference that passes"}
+	return refusal.New(i.Task.ID, "a reference that passes", "the task can not be solved: %s", reason)
 }
 
 func (i Item) reference(ctx context.Context) (transcript rollout.Transcript, ok bool, err error) {

@@ -2,13 +2,12 @@ package eval
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"toolgym/grpo"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -69,25 +68,22 @@ func DefaultRetry() Retry {
 
 // Validate reports a setting that can not be used.
 func (r *Runner) Validate() error {
-	refuse := func(where, message, want string) error {
-		return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
-	}
 	switch {
 	case len(r.Items) == 0:
-		return refuse("tasks", "there is nothing to play", "at least one task")
+		return refusal.New("tasks", "at least one task", "there is nothing to play")
 	case r.Run.Trials < 1:
-		return refuse("trials", fmt.Sprintf("%d trials of each task", r.Run.Trials), "at least 1")
+		return refusal.New("trials", "at least 1", "%d trials of each task", r.Run.Trials)
 	case r.Retry.Attempts < 1 || r.Retry.Budget < 0:
-		return refuse("retry", fmt.Sprintf("%d attempts, a budget of %d", r.Retry.Attempts, r.Retry.Budget), "at least 1 attempt, and a budget of 0 or more")
+		return refusal.New("retry", "at least 1 attempt, and a budget of 0 or more", "%d attempts, a budget of %d", r.Retry.Attempts, r.Retry.Budget)
 	}
 	for _, route := range r.Run.Routes {
 		if !r.served(route) {
-			return refuse("routes", "no server plays the route "+route, "a server for each route")
+			return refusal.New("routes", "a server for each route", "no server plays the route %s", route)
 		}
 	}
 	for _, s := range r.Servers {
 		if s.Concurrency < 1 {
-			return refuse("concurrency", fmt.Sprintf("%d trials at a time at %s", s.Concurrency, s.Address), "at least 1")
+			return refusal.New("concurrency", "at least 1", "%d trials at a time at %s", s.Concurrency, s.Address)
 		}
 	}
 	return nil
@@ -156,10 +152,4 @@ func (r *Runner) missing() []job {
 		}
 	}
 	return jobs
-}
-
-// isConflict reports that another process has kept the trial meanwhile.
-func isConflict(err error) bool {
-	var e *tools.Error
-	return errors.As(err, &e) && e.Code == tools.Conflict
 }

@@ -1,11 +1,10 @@
 package parse
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // Family names a way of writing tool calls. The empty family is Auto.
@@ -55,5 +54,5 @@ func (f Family) Validate() error {
 	for _, known := range Families() {
 		names = append(names, string(known))
 	}
-	return &tools.Error{Code: tools.Invalid, Where: "/family", Message: fmt.Sprintf("unknown family %.60q", f), Want: strings.Join(names, ", ")}
+	return refusal.New("/family", strings.Join(names, ", "), "unknown family %.60q", f)
 }

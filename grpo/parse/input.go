@@ -3,6 +3,7 @@ package parse
 import (
 	"encoding/json"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -25,7 +26,7 @@ func (in Input) Validate() error {
 		}
 	}
 	if given != 1 {
-		return &tools.Error{Code: tools.Invalid, Message: "a completion is given as text, as a message or as a stream", Want: "exactly one of text, message, stream"}
+		return refusal.New("", "exactly one of text, message, stream", "a completion is given as text, as a message or as a stream")
 	}
 	return in.Family.Validate()
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
-	"toolgym/tools"
 )
 
 // message is what a server answered, put together from whichever shape it
@@ -36,7 +36,7 @@ type toolCall struct {
 func (r *Reader) readMessage(in Input) (Reading, error) {
 	members, err := wholeObject(string(in.Message))
 	if err != nil {
-		return Reading{}, &tools.Error{Code: tools.Invalid, Where: "/message", Message: "the message is no JSON object: " + err.Error(), Want: "a chat message, or an error body"}
+		return Reading{}, refusal.New("/message", "a chat message, or an error body", "the message is no JSON object: %v", err)
 	}
 	var m message
 	m.read(string(in.Message), 0, members)

@@ -1,11 +1,11 @@
 package parse
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
@@ -20,7 +20,7 @@ import (
 func Render(family Family, calls []tools.Call) (string, error) {
 	render := formOf(family).render
 	if render == nil {
-		return "", &tools.Error{Code: tools.Invalid, Where: "/family", Message: fmt.Sprintf("calls have no text form in family %.60q", family), Want: "a family with a native text form"}
+		return "", refusal.New("/family", "a family with a native text form", "calls have no text form in family %.60q", family)
 	}
 	if len(calls) == 0 {
 		return "", nil
@@ -53,7 +53,7 @@ func newRenderable(family Family, call tools.Call) (renderable, error) {
 	}
 	members, end, err := strictjson.Defaults().Object(r.arguments)
 	if err != nil || end < len(r.arguments) {
-		return r, &tools.Error{Code: tools.Invalid, Where: "/arguments", Message: fmt.Sprintf("the arguments of %.60q are no JSON object", call.Name), Want: "one JSON object"}
+		return r, refusal.New("/arguments", "one JSON object", "the arguments of %.60q are no JSON object", call.Name)
 	}
 	for _, m := range members {
 		r.members = append(r.members, argument{m})
@@ -67,7 +67,7 @@ func newRenderable(family Family, call tools.Call) (renderable, error) {
 }
 
 func (c renderable) unwritable(what string) error {
-	return &tools.Error{Code: tools.Invalid, Where: "/" + what, Message: fmt.Sprintf("%.60q of the call of %.60q can not be written in this form", what, c.name), Want: "plain names, and texts without the form's own markers"}
+	return refusal.New("/"+what, "plain names, and texts without the form's own markers", "%.60q of the call of %.60q can not be written in this form", what, c.name)
 }
 
 // object is the call as a JSON object under two keys.

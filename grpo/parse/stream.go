@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
-	"toolgym/tools"
 )
 
 // readStream puts the chunks of a stream together (OpenAI's deltas, or Ollama's
@@ -16,7 +16,7 @@ func (r *Reader) readStream(in Input) (Reading, error) {
 	for i, chunk := range in.Stream {
 		members, err := wholeObject(string(chunk))
 		if err != nil {
-			return Reading{}, &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("/stream/%d", i), Message: "the chunk is no JSON object: " + err.Error(), Want: "a chunk of an answer"}
+			return Reading{}, refusal.New(fmt.Sprintf("/stream/%d", i), "a chunk of an answer", "the chunk is no JSON object: %v", err)
 		}
 		a.chunk(members)
 	}

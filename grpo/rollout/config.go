@@ -2,11 +2,10 @@ package rollout
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // Config is one model on one server. Options that are nil are not sent, so that
@@ -48,22 +47,19 @@ func (c Config) WithDefaults() Config {
 
 // Validate reports a configuration that can not be used.
 func (c Config) Validate() error {
-	refuse := func(where, message, want string) error {
-		return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
-	}
 	switch {
 	case c.Model == "":
-		return refuse("model", "no model is named", "a name that the server lists")
+		return refusal.New("model", "a name that the server lists", "no model is named")
 	case c.NumCtx < 1:
-		return refuse("num_ctx", fmt.Sprintf("%d tokens of context", c.NumCtx), "at least 1")
+		return refusal.New("num_ctx", "at least 1", "%d tokens of context", c.NumCtx)
 	case c.NumPredict < 0:
-		return refuse("num_predict", fmt.Sprintf("%d tokens a turn", c.NumPredict), "at least 1, or 0 for the server's own limit")
+		return refusal.New("num_predict", "at least 1, or 0 for the server's own limit", "%d tokens a turn", c.NumPredict)
 	case c.MaxTurns < 1:
-		return refuse("max_turns", fmt.Sprintf("%d turns", c.MaxTurns), "at least 1")
+		return refusal.New("max_turns", "at least 1", "%d turns", c.MaxTurns)
 	case c.Timeout <= 0:
-		return refuse("timeout", c.Timeout.String(), "a time above zero")
+		return refusal.New("timeout", "a time above zero", "%v", c.Timeout)
 	case c.Temperature != nil && *c.Temperature < 0:
-		return refuse("temperature", fmt.Sprint(*c.Temperature), "0 or more")
+		return refusal.New("temperature", "0 or more", "%v", *c.Temperature)
 	}
 	return validURL(c.URL)
 }

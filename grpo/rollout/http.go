@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // largestReply bounds what is read of one answer of a server.
@@ -104,7 +104,7 @@ func known(text, otherwise string) string {
 func validURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return &tools.Error{Code: tools.Invalid, Where: "url", Message: fmt.Sprintf("%q is no address of a server", address), Want: "a URL such as http://127.0.0.1:11434"}
+		return refusal.New("url", "a URL such as http://127.0.0.1:11434", "%q is no address of a server", address)
 	}
 	return nil
 }

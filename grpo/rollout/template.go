@@ -9,6 +9,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -33,7 +34,7 @@ func parseTemplate(text string) (*chatTemplate, error) {
 	}
 	parsed, err := template.New("model").Option("missingkey=zero").Funcs(functions()).Parse(text)
 	if err != nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "template", Message: "the model's template can't be read: " + err.Error(), Want: "the chat route for this model"}
+		return nil, refusal.New("template", "the chat route for this model", "the model's template can't be read: %v", err)
 	}
 	mentions := func(field string) bool { return regexp.MustCompile(`\.` + field + `\b`).MatchString(text) }
 	return &chatTemplate{parsed: parsed, messages: mentions("Messages"), tools: mentions("Tools")}, nil

@@ -5,14 +5,14 @@ import (
 	"image/color"
 	"io"
 
+	"toolgym/internal/refusal"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"toolgym/tools"
 )
 
 // The measures of a sheet.
@@ -71,7 +71,7 @@ func canvasOf(format string, width, height vg.Length) (canvas, error) {
 	case "svg":
 		return vgsvg.New(width, height), nil
 	}
-	return nil, &tools.Error{Code: tools.Invalid, Where: "format", Message: fmt.Sprintf("unknown format %.40q", format), Want: "svg or png"}
+	return nil, refusal.New("format", "svg or png", "unknown format %.40q", format)
 }
 
 // legend names the lines, in the upper left.

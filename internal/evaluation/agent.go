@@ -2,11 +2,11 @@ package evaluation
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
 )
@@ -40,7 +40,7 @@ func (d agentDriver) Run(ctx context.Context, env tools.Env, task tools.Task, se
 	case agentOracle:
 		spec, err := d.specs.Lookup(task.Env)
 		if err != nil || spec.Oracle == nil {
-			return rollout.Transcript{}, refuse("model", fmt.Sprintf("%.40q has no oracle", task.Env), "another agent")
+			return rollout.Transcript{}, refusal.New("model", "another agent", "%.40q has no oracle", task.Env)
 		}
 		agent = spec.Oracle
 	}

@@ -10,6 +10,7 @@ import (
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/suite"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -80,38 +81,34 @@ func (r Request) WithDefaults() Request {
 	return r
 }
 
-func refuse(where, message, want string) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: message, Want: want}
-}
-
 // Validate reports the first setting that can not be used. Where is the name
 // of the JSON field.
 func (r Request) Validate() error {
 	switch {
 	case r.Model == "":
-		return refuse("model", "no model is named", "a name that the server lists (toolgym models)")
+		return refusal.New("model", "a name that the server lists (toolgym models)", "no model is named")
 	case len(r.Ollama) > 0 && r.OpenAI != "":
-		return refuse("openai", "both an Ollama and an OpenAI server are named", "one or the other")
+		return refusal.New("openai", "one or the other", "both an Ollama and an OpenAI server are named")
 	case r.OpenAI != "" && r.Route != RouteChat:
-		return refuse("route", "servers of the OpenAI form have no route "+r.Route, RouteChat)
+		return refusal.New("route", RouteChat, "servers of the OpenAI form have no route %s", r.Route)
 	case r.Route == RouteAgent && !slices.Contains(Agents(), r.Model):
-		return refuse("model", fmt.Sprintf("there is no agent %.40q", r.Model), strings.Join(Agents(), " or "))
+		return refusal.New("model", strings.Join(Agents(), " or "), "there is no agent %.40q", r.Model)
 	case r.Route == RouteAgent && r.Model == agentOracle && r.Suite != nil:
-		return refuse("suite", "the oracle knows environments alone", "another agent, or no suite")
+		return refusal.New("suite", "another agent, or no suite", "the oracle knows environments alone")
 	case r.Route != RouteChat && r.Route != RouteRaw && r.Route != RouteBoth && r.Route != RouteAgent:
-		return refuse("route", fmt.Sprintf("unknown route %q", r.Route), "chat, raw, both or agent")
+		return refusal.New("route", "chat, raw, both or agent", "unknown route %q", r.Route)
 	case r.N < 1:
-		return refuse("n", fmt.Sprintf("%d tasks of each level", r.N), "at least 1")
+		return refusal.New("n", "at least 1", "%d tasks of each level", r.N)
 	case r.Limit < 0:
-		return refuse("limit", fmt.Sprintf("%d tasks", r.Limit), "at least 1, or 0 for no limit")
+		return refusal.New("limit", "at least 1, or 0 for no limit", "%d tasks", r.Limit)
 	case r.Trials < 1:
-		return refuse("trials", fmt.Sprintf("%d trials of each task", r.Trials), "at least 1")
+		return refusal.New("trials", "at least 1", "%d trials of each task", r.Trials)
 	case r.Concurrency < 1 || r.Concurrency > 1024:
-		return refuse("concurrency", fmt.Sprintf("%d trials at a time", r.Concurrency), "between 1 and 1024")
+		return refusal.New("concurrency", "between 1 and 1024", "%d trials at a time", r.Concurrency)
 	case r.Timeout < 1:
-		return refuse("timeout_s", fmt.Sprintf("%d seconds", r.Timeout), "at least 1")
+		return refusal.New("timeout_s", "at least 1", "%d seconds", r.Timeout)
 	case strings.ContainsAny(r.Run, "\n\r\t") || len(r.Run) > 200:
-		return refuse("run", "the name is too long or has control characters", "a short name")
+		return refusal.New("run", "a short name", "the name is too long or has control characters")
 	}
 	for _, address := range r.addresses() {
 		if err := r.config(address).Validate(); err != nil {
@@ -178,10 +175,10 @@ func (r Request) Items(specs tools.Specs) ([]eval.Item, error) {
 			return nil, err
 		}
 		if len(problems) > 0 {
-			return nil, refuse(r.Suite.Name, fmt.Sprintf("%d of the file's lines can not be used: %v", len(problems), problems[0]), "a file that --dry-run finds nothing wrong with")
+			return nil, refusal.New(r.Suite.Name, "a file that --dry-run finds nothing wrong with", "%d of the file's lines can not be used: %v", len(problems), problems[0])
 		}
 		if len(read) == 0 {
-			return nil, refuse(r.Suite.Name, "the file has no questions", "a question a line")
+			return nil, refusal.New(r.Suite.Name, "a question a line", "the file has no questions")
 		}
 		items = read
 	}
@@ -204,7 +201,7 @@ func distinct(items []eval.Item) error {
 	seen := map[string]bool{}
 	for _, item := range items {
 		if seen[item.Task.ID] {
-			return refuse("suite", fmt.Sprintf("the task %s stands twice", item.Task.ID), "a suite with another name")
+			return refusal.New("suite", "a suite with another name", "the task %s stands twice", item.Task.ID)
 		}
 		seen[item.Task.ID] = true
 	}

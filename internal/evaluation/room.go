@@ -3,13 +3,13 @@ package evaluation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
+	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
 )
@@ -108,11 +108,10 @@ func (r Room) merge(ctx context.Context, request Request) (Request, *eval.Run, e
 		return request, nil, request.Validate()
 	}
 	if request.Run == "" {
-		return request, nil, refuse("run", "no run is named", "the name of the run to go on with")
+		return request, nil, refusal.New("run", "the name of the run to go on with", "no run is named")
 	}
 	old, err := r.Store.Run(ctx, request.Run)
-	var missing *tools.Error
-	if errors.As(err, &missing) && missing.Code == tools.NotFound && request.Model != "" {
+	if refusal.Is(err, tools.NotFound) && request.Model != "" {
 		return request, nil, request.Validate() // it was stopped before it began
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -27,7 +28,7 @@ func (r Request) servers(ctx context.Context, specs tools.Specs) (servers []eval
 	}
 	for _, address := range r.Ollama {
 		if slices.ContainsFunc(servers, func(s eval.Server) bool { return s.Address == address }) {
-			return nil, "", refuse("ollama", address+" stands twice", "each server once")
+			return nil, "", refusal.New("ollama", "each server once", "%s stands twice", address)
 		}
 		model, err := r.config(address).Probe(ctx)
 		if err != nil {

@@ -2,13 +2,13 @@ package intake
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
@@ -69,16 +69,16 @@ func decodeTools(list []byte) (tools.Set, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(list, &texts); err != nil {
-		return nil, refuse("a list of tools", "%s", kindOf(list))
+		return nil, refusal.New("", "a list of tools", "%s", kindOf(list))
 	}
 	set := make(tools.Set, len(texts))
 	for i, text := range texts {
 		if err := set[i].UnmarshalJSON(text); err != nil {
-			return nil, at("/"+strconv.Itoa(i), err)
+			return nil, refusal.Below("/"+strconv.Itoa(i), err)
 		}
 	}
 	if err := set.Validate(); err != nil {
-		return nil, at("", err, "/tools")
+		return nil, refusal.Relocate(err, func(where string) string { return strings.TrimPrefix(where, "/tools") })
 	}
 	return set, nil
 }
@@ -96,12 +96,12 @@ func (d *Desk) Read(body []byte) (parse.Reading, error) {
 		if m.Key == "tools" {
 			list = text
 		} else if err := take(&in, m.Key, m.Value, text); err != nil {
-			return parse.Reading{}, at("/"+escape(m.Key), err)
+			return parse.Reading{}, refusal.Below("/"+escape(m.Key), err)
 		}
 	}
 	found := d.find(list)
 	if found.err != nil {
-		return parse.Reading{}, at("/tools", found.err)
+		return parse.Reading{}, refusal.Below("/tools", found.err)
 	}
 	return found.reader.Read(in)
 }
@@ -119,17 +119,17 @@ func take(in *parse.Input, key string, value any, text []byte) error {
 	case "message":
 		in.Message = text
 		if _, ok := value.(map[string]any); !ok {
-			return refuse("a chat message, or an error body", "%s", kindOf(text))
+			return refusal.New("", "a chat message, or an error body", "%s", kindOf(text))
 		}
 	case "stream":
 		if _, ok := value.([]any); !ok {
-			return refuse("a list of chunks", "%s", kindOf(text))
+			return refusal.New("", "a list of chunks", "%s", kindOf(text))
 		}
 		if err := json.Unmarshal(text, &in.Stream); err != nil {
 			return fmt.Errorf("separating chunks: %w", err) // it was decoded before
 		}
 	default:
-		return refuse("only text, message, stream, family, finish_reason, tools", "unknown field %.80q", key)
+		return refusal.New("", "only text, message, stream, family, finish_reason, tools", "unknown field %.80q", key)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func take(in *parse.Input, key string, value any, text []byte) error {
 func takeText(to *string, value any, text []byte) error {
 	read, ok := value.(string)
 	if !ok {
-		return refuse("a text", "%s", kindOf(text))
+		return refusal.New("", "a text", "%s", kindOf(text))
 	}
 	*to = read
 	return nil
@@ -147,10 +147,10 @@ func takeText(to *string, value any, text []byte) error {
 func object(text string) ([]strictjson.Member, error) {
 	members, end, err := strictjson.Defaults().Object(text)
 	if err != nil {
-		return nil, refuse("one JSON object", "%v", err)
+		return nil, refusal.New("", "one JSON object", "%v", err)
 	}
 	if rest := strings.TrimLeft(text[end:], " \t\r\n"); rest != "" {
-		return nil, refuse("one JSON object", "%q after it", rest[0])
+		return nil, refusal.New("", "one JSON object", "%q after it", rest[0])
 	}
 	return members, nil
 }
@@ -172,23 +172,4 @@ func kindOf(text []byte) string {
 
 func escape(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprintf("%.80s", key))
-}
-
-func refuse(want, format string, args ...any) error {
-	return &tools.Error{Code: tools.Invalid, Message: fmt.Sprintf(format, args...), Want: want}
-}
-
-// at puts a pointer in front of where an error is, in place of a prefix that
-// speaks of another document.
-func at(pointer string, err error, prefix ...string) error {
-	var e *tools.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	for _, p := range prefix {
-		moved.Where = strings.TrimPrefix(moved.Where, p)
-	}
-	moved.Where = pointer + moved.Where
-	return &moved
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -38,8 +39,7 @@ func (s *Store) Claim(ctx context.Context) (*Claim, error) {
 }
 
 func (s *Store) claimed(err error) error {
-	e := (*tools.Error)(nil)
-	if errors.As(s.explain(err), &e) && e.Code == tools.Unavailable {
+	if refusal.Is(s.explain(err), tools.Unavailable) {
 		return &tools.Error{Code: tools.Conflict, Where: s.path, Message: "another server plays the episodes of this database", Want: "that server to end, or another --data folder"}
 	}
 	return fmt.Errorf("claiming the episodes of %s: %w", s.path, err)

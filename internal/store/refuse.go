@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -17,12 +19,8 @@ func unavailable(where, message, want string) error {
 // explain turns what SQLite says about the file into words that tell what to
 // do. Other errors stay as they are.
 func (s *Store) explain(err error) error {
-	if own, ok := errors.AsType[*tools.Error](err); ok {
-		located := *own
-		if located.Where == "" {
-			located.Where = s.path
-		}
-		return &located
+	if _, ok := errors.AsType[*tools.Error](err); ok {
+		return refusal.Relocate(err, func(where string) string { return cmp.Or(where, s.path) })
 	}
 	var code *sqlite.Error
 	if !errors.As(err, &code) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"toolgym/grpo/eval"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -45,7 +46,7 @@ func keepTasks(tx *sql.Tx, run int64, list []eval.RunTask) error {
 		}
 		_, err := tx.Exec(`INSERT INTO run_tasks (run, position, task) SELECT ?, ?, id FROM tasks WHERE name = ? AND hash = ?`, run, i, t.ID, t.Hash)
 		if isUnique(err) {
-			return &tools.Error{Code: tools.Invalid, Where: "tasks", Message: fmt.Sprintf("the task %s stands twice in the run", t.ID), Want: "each task once"}
+			return refusal.New("tasks", "each task once", "the task %s stands twice in the run", t.ID)
 		}
 		if err != nil {
 			return fmt.Errorf("listing the task %s: %w", t.ID, err)

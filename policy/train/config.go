@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -171,22 +172,22 @@ func (c Config) Validate() error {
 		{"updates", c.Updates}, {"group", c.Group}, {"evaluate", c.Evaluate}, {"patience", c.Patience}, {"check", c.Check}, {"tasks", c.Tasks},
 	} {
 		if f.value < 1 || f.value > 1<<31-1 {
-			return invalid(f.name, "at least 1", "%d", f.value)
+			return refusal.New(f.name, "at least 1", "%d", f.value)
 		}
 	}
 	switch {
 	case !(c.HoldOut >= 0 && c.HoldOut < 1):
-		return invalid("hold_out", "a share of the tasks, less than 1", "%v", c.HoldOut)
+		return refusal.New("hold_out", "a share of the tasks, less than 1", "%v", c.HoldOut)
 	case !(c.Excess >= 0):
-		return invalid("excess", "at least 0", "%v", c.Excess)
+		return refusal.New("excess", "at least 0", "%v", c.Excess)
 	case c.Polish < 0:
-		return invalid("polish", "at least 0", "%d", c.Polish)
+		return refusal.New("polish", "at least 0", "%d", c.Polish)
 	case !(c.Scale > 0):
-		return invalid("scale", "a positive number", "%v", c.Scale)
+		return refusal.New("scale", "a positive number", "%v", c.Scale)
 	case c.Network.Batch%c.Group != 0:
-		return invalid("group", fmt.Sprintf("a divisor of the batch of %d", c.Network.Batch), "%d", c.Group)
+		return refusal.New("group", fmt.Sprintf("a divisor of the batch of %d", c.Network.Batch), "%d", c.Group)
 	case c.Algorithm == GRPO && c.Group < 2:
-		return invalid("group", "at least 2 plans a task, to compare", "%d", c.Group)
+		return refusal.New("group", "at least 2 plans a task, to compare", "%d", c.Group)
 	}
 	if err := c.checkLevels(); err != nil {
 		return err
@@ -196,22 +197,22 @@ func (c Config) Validate() error {
 
 func (c Config) checkLevels() error {
 	if len(c.Levels) == 0 {
-		return invalid("stages", "at least one", "no stage is chosen")
+		return refusal.New("stages", "at least one", "no stage is chosen")
 	}
 	for i, level := range c.Levels {
 		if stage, err := strconv.Atoi(level); err != nil || stage < 0 || stage >= c.Network.Stages {
-			return invalid("stages", fmt.Sprintf("0 to %d", c.Network.Stages-1), "unknown stage %q", level)
+			return refusal.New("stages", fmt.Sprintf("0 to %d", c.Network.Stages-1), "unknown stage %q", level)
 		}
 		if slices.Contains(c.Levels[:i], level) {
-			return invalid("stages", "each stage once", "stage %s stands twice", level)
+			return refusal.New("stages", "each stage once", "stage %s stands twice", level)
 		}
 	}
 	if c.Curriculum == Published {
 		if c.Env != "arithmetic" || !slices.Equal(c.Levels, []string{"0", "1", "2"}) {
-			return invalid("stages", "0,1,2 of arithmetic, which the documented curriculum goes through", "stages %s of %s", strings.Join(c.Levels, ","), c.Env)
+			return refusal.New("stages", "0,1,2 of arithmetic, which the documented curriculum goes through", "stages %s of %s", strings.Join(c.Levels, ","), c.Env)
 		}
 		if c.Updates > publishedIn {
-			return invalid("updates", fmt.Sprintf("at most %d, the length of the documented curriculum", publishedIn), "%d", c.Updates)
+			return refusal.New("updates", fmt.Sprintf("at most %d, the length of the documented curriculum", publishedIn), "%d", c.Updates)
 		}
 	}
 	return nil
@@ -226,7 +227,7 @@ type sizes struct {
 // probe measures the longest plan, context and shortest solution of some tasks.
 func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 	if spec.Enumerate == nil {
-		return sizes{}, invalid("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
+		return sizes{}, refusal.New("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
 	}
 	const tasks = 64
 	env, s := spec.Enumerate(), sizes{fixed: true}
@@ -257,9 +258,5 @@ func oneOf(name, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return invalid(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
-}
-
-func invalid(where, want, format string, args ...any) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Want: want, Message: fmt.Sprintf(format, args...)}
+	return refusal.New(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"strconv"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -30,10 +31,10 @@ type targeted interface{ Target() int }
 // read is an [*tools.Error].
 func Explain(net *policy.Net, spec tools.Spec, rules, level string, seed uint64, n int) ([]Explanation, error) {
 	if n < 1 {
-		return nil, invalid("n", "at least 1", "%d tasks", n)
+		return nil, refusal.New("n", "at least 1", "%d tasks", n)
 	}
 	if spec.Enumerate == nil {
-		return nil, invalid("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
+		return nil, refusal.New("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
 	}
 	env, prompts := spec.Enumerate(), make([]policy.Prompt, n)
 	for i := range prompts {

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/tools"
 )
@@ -45,7 +46,7 @@ func (p *player) draw(level string, u use, rng *rand.Rand, prompt *policy.Prompt
 			return seed, nil
 		}
 	}
-	return 0, invalid("hold_out", "less, or 0", "level %s has no tasks left", level)
+	return 0, refusal.New("hold_out", "less, or 0", "level %s has no tasks left", level)
 }
 
 func (p *player) fits(u use, prompt *policy.Prompt) bool {

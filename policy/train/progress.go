@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/telemetry"
 	"toolgym/tools"
@@ -182,7 +183,7 @@ func Resume(specs tools.Specs, path string, updates int) (*Trainer, error) {
 		return nil, err
 	}
 	if err := t.pcg.UnmarshalBinary(checkpoint.Random); err != nil {
-		return nil, invalid("random", "the state of the random source that was saved", "%v", err)
+		return nil, refusal.New("random", "the state of the random source that was saved", "%v", err)
 	}
 	t.progress = p
 	t.adopt(learner)
@@ -201,15 +202,15 @@ func decodeProgress(text json.RawMessage) (progress, error) {
 	var p progress
 	const want = "a checkpoint of a training run"
 	if len(text) == 0 {
-		return p, invalid("progress", want, "missing: this checkpoint was not made by a run")
+		return p, refusal.New("progress", want, "missing: this checkpoint was not made by a run")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return p, invalid("progress", want, "%v", err)
+		return p, refusal.New("progress", want, "%v", err)
 	}
 	if n := len(p.Config.Levels); len(p.Rates) != n || len(p.Best) != n || p.Updates < 0 || p.Since < 0 || p.Since > p.Updates {
-		return p, invalid("progress", want, "its numbers do not fit each other")
+		return p, refusal.New("progress", want, "its numbers do not fit each other")
 	}
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"toolgym/grpo/objective"
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/telemetry"
 	"toolgym/tools"
@@ -53,7 +54,7 @@ func New(spec tools.Spec, c Config) (*Trainer, error) {
 // prepare returns a trainer without a learner.
 func prepare(spec tools.Spec, c Config) (*Trainer, error) {
 	if spec.Name != c.Env {
-		return nil, invalid("env", c.Env, "the environment is %s", spec.Name)
+		return nil, refusal.New("env", c.Env, "the environment is %s", spec.Name)
 	}
 	t := &Trainer{config: c, curriculum: newCurriculum(c.Curriculum), pcg: &rand.PCG{}}
 	t.rng = rand.New(t.pcg)

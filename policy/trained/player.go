@@ -3,10 +3,10 @@ package trained
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
+	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -31,7 +31,7 @@ func NewPlayer(specs tools.Specs) (Player, error) {
 	p := Player{pupils: map[string]pupil{}}
 	for _, spec := range specs {
 		net, checkpoint, err := Load(spec.Name)
-		if refused, ok := errors.AsType[*tools.Error](err); ok && refused.Code == tools.NotFound {
+		if refusal.Is(err, tools.NotFound) {
 			continue
 		}
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // A Format is a way to write a report.
@@ -37,7 +37,7 @@ func (r Report) Write(w io.Writer, format Format) error {
 	case JUnit:
 		return r.writeJUnit(w)
 	}
-	return &tools.Error{Code: tools.Invalid, Where: "format", Message: fmt.Sprintf("unknown format %q", format), Want: "text, md, html, json, csv or junit"}
+	return refusal.New("format", "text, md, html, json, csv or junit", "unknown format %q", format)
 }
 
 func (r Report) writeJSON(w io.Writer) error {

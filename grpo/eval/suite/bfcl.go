@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"toolgym/grpo/match"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -22,13 +23,13 @@ func (q *question) UnmarshalJSON(text []byte) error {
 	var turns [][]tools.Message
 	if json.Unmarshal(text, &turns) == nil && len(turns) > 0 {
 		if len(turns) > 1 {
-			return refuse("/question", "one turn", "a conversation of %d turns", len(turns))
+			return refusal.New("/question", "one turn", "a conversation of %d turns", len(turns))
 		}
 		return q.take(turns[0])
 	}
 	var messages []tools.Message
 	if err := json.Unmarshal(text, &messages); err != nil {
-		return refuse("/question", "a text, or messages with role and content", "%v", err)
+		return refusal.New("/question", "a text, or messages with role and content", "%v", err)
 	}
 	return q.take(messages)
 }
@@ -36,7 +37,7 @@ func (q *question) UnmarshalJSON(text []byte) error {
 func (q *question) take(messages []tools.Message) error {
 	for _, m := range messages {
 		if !slices.Contains([]string{"system", "user", "assistant"}, m.Role) {
-			return refuse("/question", "system, user or assistant", "a message of role %q", m.Role)
+			return refusal.New("/question", "system, user or assistant", "a message of role %q", m.Role)
 		}
 	}
 	*q = messages
@@ -54,7 +55,7 @@ func (f *functions) UnmarshalJSON(text []byte) error {
 	decoder.UseNumber()
 	var list []map[string]any
 	if err := decoder.Decode(&list); err != nil {
-		return refuse("/function", "a tool, or a list of tools", "%v", err)
+		return refusal.New("/function", "a tool, or a list of tools", "%v", err)
 	}
 	for _, tool := range list {
 		inner, wrapped := tool["function"].(map[string]any)
@@ -65,11 +66,11 @@ func (f *functions) UnmarshalJSON(text []byte) error {
 	}
 	plain, err := json.Marshal(list)
 	if err != nil {
-		return refuse("/function", "a list of tools", "%v", err)
+		return refusal.New("/function", "a list of tools", "%v", err)
 	}
 	var set tools.Set
 	if err := json.Unmarshal(plain, &set); err != nil {
-		return asMistake(err)
+		return refusal.Of(err, "a JSON object with id, question, function and ground_truth")
 	}
 	*f = functions(set)
 	return nil
@@ -108,7 +109,7 @@ func groundTruth(list []map[string]map[string]json.RawMessage) (*match.Expected,
 	expected := &match.Expected{Calls: []match.Call{}}
 	for i, one := range list {
 		if len(one) != 1 {
-			return nil, refuse("/ground_truth", "one function a call", "call %d names %d functions", i, len(one))
+			return nil, refusal.New("/ground_truth", "one function a call", "call %d names %d functions", i, len(one))
 		}
 		for name, arguments := range one {
 			call, err := rightCall(name, arguments)
@@ -127,7 +128,7 @@ func rightCall(name string, arguments map[string]json.RawMessage) (match.Call, e
 	for _, key := range slices.Sorted(maps.Keys(arguments)) {
 		var values []json.RawMessage
 		if err := json.Unmarshal(arguments[key], &values); err != nil || len(values) == 0 {
-			return call, refuse("/ground_truth/"+name+"/"+key, "a list of the right values", "%.80s", arguments[key])
+			return call, refusal.New("/ground_truth/"+name+"/"+key, "a list of the right values", "%.80s", arguments[key])
 		}
 		right := slices.DeleteFunc(slices.Clone(values), func(v json.RawMessage) bool { return string(v) == `""` })
 		if len(right) == 0 { // only the empty text: it is the value, and may be left out

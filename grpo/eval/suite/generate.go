@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolgym/grpo/eval"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -23,7 +24,7 @@ type Choice struct {
 // by level. A name that does not exist is an [*tools.Error].
 func Generate(specs tools.Specs, c Choice) ([]eval.Item, error) {
 	if c.N < 1 || uint64(c.N-1) > math.MaxUint64-c.Seed {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "-n", Message: fmt.Sprintf("%d tasks of each level from seed %d", c.N, c.Seed), Want: "at least 1, and seeds within 64 bits"}
+		return nil, refusal.New("-n", "at least 1, and seeds within 64 bits", "%d tasks of each level from seed %d", c.N, c.Seed)
 	}
 	if len(c.Envs) == 0 {
 		c.Envs = []string{"arithmetic"}

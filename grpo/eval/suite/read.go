@@ -11,6 +11,7 @@ import (
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/match"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -49,7 +50,7 @@ func Read(r io.Reader, name string) ([]eval.Item, []LineError, error) {
 		}
 		item, err := readLine(text, name)
 		if err == nil && seen[item.Task.ID] > 0 {
-			err = refuse("/id", "each id once", "the id of line %d stands here again", seen[item.Task.ID])
+			err = refusal.New("/id", "each id once", "the id of line %d stands here again", seen[item.Task.ID])
 		}
 		if err != nil {
 			problems = append(problems, LineError{n, err})
@@ -59,7 +60,7 @@ func Read(r io.Reader, name string) ([]eval.Item, []LineError, error) {
 		items = append(items, item)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return items, append(problems, LineError{n + 1, refuse("", fmt.Sprintf("at most %d bytes", longestLine), "the line is too long; the rest of the file was not read")}), nil
+		return items, append(problems, LineError{n + 1, refusal.New("", fmt.Sprintf("at most %d bytes", longestLine), "the line is too long; the rest of the file was not read")}), nil
 	}
 	if err := lines.Err(); err != nil {
 		return items, problems, fmt.Errorf("reading %s: %w", name, err)
@@ -83,18 +84,18 @@ func readLine(text []byte, name string) (eval.Item, error) {
 	decoder.UseNumber()
 	var l line
 	if err := decoder.Decode(&l); err != nil {
-		return eval.Item{}, asMistake(err)
+		return eval.Item{}, refusal.Of(err, "a JSON object with id, question, function and ground_truth")
 	}
 	if decoder.More() {
-		return eval.Item{}, refuse("", "one object a line", "something follows the object")
+		return eval.Item{}, refusal.New("", "one object a line", "something follows the object")
 	}
 	switch {
 	case l.ID == "":
-		return eval.Item{}, refuse("/id", "a name", "the question has none")
+		return eval.Item{}, refusal.New("/id", "a name", "the question has none")
 	case len(l.Question) == 0:
-		return eval.Item{}, refuse("/question", "a text or messages", "nothing is asked")
+		return eval.Item{}, refusal.New("/question", "a text or messages", "nothing is asked")
 	case (l.GroundTruth == nil) == (l.Expected == nil):
-		return eval.Item{}, refuse("/ground_truth", "either ground_truth or expected", "%s", both(l.Expected != nil))
+		return eval.Item{}, refusal.New("/ground_truth", "either ground_truth or expected", "%s", both(l.Expected != nil))
 	}
 	expected := l.Expected
 	if expected == nil {
@@ -125,16 +126,4 @@ func (l line) level() string {
 		return m[1]
 	}
 	return "own"
-}
-
-func refuse(where, want, format string, args ...any) error {
-	return &tools.Error{Code: tools.Invalid, Where: where, Message: fmt.Sprintf(format, args...), Want: want}
-}
-
-// asMistake keeps a caller's mistake as it is and makes one of a decoder's.
-func asMistake(err error) error {
-	if e, ok := errors.AsType[*tools.Error](err); ok {
-		return e
-	}
-	return refuse("", "a JSON object with id, question, function and ground_truth", "%v", err)
 }
