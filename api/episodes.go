@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -67,6 +68,12 @@ func (s *Server) lookupTask(start client.Start) (tools.Spec, tools.Task, error) 
 	}
 	task, err := spec.Task(start.Rules, start.Level, *start.Seed)
 	return spec, task, err
+}
+
+// inFields gives the error of a domain the place that a request has for it, where
+// its fields have other names.
+func inFields(err error, fields map[string]string) error {
+	return refusal.Relocate(err, func(where string) string { return cmp.Or(fields[where], where) })
 }
 
 // open makes an episode of the caller's.

@@ -91,23 +91,23 @@ func (s *Server) beginEval(ctx context.Context, in *evalInput) (*created[assessm
 		return nil, err
 	}
 	request := in.Sent.value
-	if err := s.mayAsk(&request); err != nil {
+	if err := s.mayResume(ctx, desk, request); err != nil {
 		return nil, err
 	}
-	if err := s.mayResume(ctx, desk, request); err != nil {
+	if err := s.mayAsk(ctx, &request); err != nil {
 		return nil, err
 	}
 	request.Owner = exchangeOf(ctx).caller.name
 	state, err := desk.Begin(ctx, request)
 	if err != nil {
-		return nil, err
+		return nil, inFields(err, map[string]string{"env": "envs", "level": "levels", "timeout": "timeout_s"})
 	}
 	return &created[assessment.State]{Location: "/v1/evals/" + escapePath(state.Name), Body: state}, nil
 }
 
 // mayAsk keeps a request to the servers that this one was started with: it is
 // not to be sent to addresses that a client makes up.
-func (s *Server) mayAsk(request *evaluation.Request) error {
+func (s *Server) mayAsk(ctx context.Context, request *evaluation.Request) error {
 	if request.OpenAI != "" {
 		return &tools.Error{Code: tools.Forbidden, Where: "openai", Message: "this server asks only the Ollama servers that it was started with", Want: "no openai, or toolgym eval on the command line"}
 	}
@@ -119,7 +119,20 @@ func (s *Server) mayAsk(request *evaluation.Request) error {
 	if len(request.Ollama) == 0 {
 		request.Ollama = s.config.Ollama
 	}
-	return nil
+	if len(request.Ollama) > 0 || s.asksNobody(ctx, *request) {
+		return nil
+	}
+	return &tools.Error{Code: tools.Conflict, Where: "ollama", Message: "this server was started without an Ollama server", Want: "the route agent, or toolgym serve --ollama URL"}
+}
+
+// asksNobody reports whether an agent plays: the request's, or that of the run
+// which it goes on with.
+func (s *Server) asksNobody(ctx context.Context, request evaluation.Request) bool {
+	if request.Resume && request.Route == "" {
+		run, err := s.ledger.store.Run(ctx, request.Run)
+		return err == nil && slices.Equal(run.Routes, []string{evaluation.RouteAgent})
+	}
+	return request.Route == evaluation.RouteAgent
 }
 
 func (s *Server) listEvals(ctx context.Context, _ *struct{}) (*reply[evalList], error) {

@@ -124,6 +124,61 @@ func TestEvaluationIsCancelledAndGoneOnWith(t *testing.T) {
 	}
 }
 
+// TestEvaluationSettings: what makes no sense is refused at once, at the field of
+// the request, and not after its billion tasks are made or when there is room.
+func TestEvaluationSettings(t *testing.T) {
+	hold := make(chan struct{})
+	f := serve(t, api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, hold)}, Specs: tools.Specs{arithmetic.Spec()}, MaxEvals: 1})
+	agents := serve(t, api.Config{Data: t.TempDir(), Specs: tools.Specs{arithmetic.Spec()}})
+	busy := f.ask("POST", "/v1/evals", `{"model":"mute","run":"busy","levels":["0"],"n":1}`)
+	if busy.status != http.StatusCreated {
+		t.Fatalf("%d %s", busy.status, busy.body)
+	}
+	for _, test := range []struct {
+		name, settings, place string
+		status                int
+	}{
+		{"a billion tasks", `"n":1000000000`, "#/n", 422},
+		{"ten thousand tasks of each of eight levels", `"n":10000`, "#/n", 422},
+		{"more trials in all than are kept", `"n":1000,"levels":["0"],"trials":1001`, "#/trials", 422},
+		{"seconds that overflow", `"timeout_s":9000000000000000000`, "#/timeout_s", 422},
+		{"below zero degrees", `"temperature":-1`, "#/temperature", 422},
+		{"no context", `"num_ctx":-1`, "#/num_ctx", 422},
+		{"an unknown level", `"levels":["9"]`, "#/levels", 422},
+		{"an unknown environment", `"envs":["chess"]`, "#/envs", 404},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := agents.ask("POST", "/v1/evals", `{"model":"random","route":"agent",`+test.settings+`}`)
+			if got.status != test.status || !strings.Contains(got.body, `"pointer":"`+test.place+`"`) {
+				t.Errorf("%d %s, want %d at %s", got.status, got.body, test.status, test.place)
+			}
+		})
+	}
+	if got := f.ask("POST", "/v1/evals", `{"model":"mute","n":-1}`); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("of a server without room: %d %s", got.status, got.body)
+	}
+	close(hold)
+}
+
+// TestNoServerIsAskedUnasked: a server that was started without Ollama servers
+// asks none, not even the one that toolgym eval would.
+func TestNoServerIsAskedUnasked(t *testing.T) {
+	data := t.TempDir()
+	before := serve(t, api.Config{Data: data, Ollama: []string{scripted(t, nil)}, Specs: tools.Specs{arithmetic.Spec()}})
+	before.watch(before.ask("POST", "/v1/evals", `{"model":"mute","run":"asked","levels":["0"],"n":1}`).header.Get("Location"), "", toTheEnd)
+	f := before.again(t, api.Config{Data: data, Specs: tools.Specs{arithmetic.Spec()}})
+	for _, body := range []string{`{"model":"mute"}`, `{"model":"mute","route":"raw"}`, `{"model":"mute","run":"asked","resume":true}`} {
+		if got := f.ask("POST", "/v1/evals", body); got.status != http.StatusConflict || !strings.Contains(got.body, "started without an Ollama server") {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+	begun := f.ask("POST", "/v1/evals", `{"model":"idle","route":"agent","run":"idle","levels":["0"],"n":1}`)
+	f.watch(begun.header.Get("Location"), "", toTheEnd)
+	if got := f.ask("POST", "/v1/evals", `{"model":"","run":"idle","resume":true}`); got.status != http.StatusCreated {
+		t.Errorf("an agent goes on: %d %s", got.status, got.body)
+	}
+}
+
 func TestEvaluationRefusals(t *testing.T) {
 	f := serve(t, api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, nil)}, Specs: tools.Specs{arithmetic.Spec()}})
 	for body, want := range map[string]int{

@@ -85,7 +85,7 @@ func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent po
 	prompts := make([]policy.Prompt, n)
 	for i := range prompts {
 		if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
-			return nil, err
+			return nil, refusal.Move("task_id", err)
 		}
 		if err := prompts[i].Read(env, task.Level); err != nil {
 			return nil, refusal.Move("task_id", err)

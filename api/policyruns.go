@@ -63,7 +63,7 @@ func (s *Server) findRun(ctx context.Context, id string) (*training.Run, error) 
 		return nil, err
 	}
 	if !exchangeOf(ctx).caller.owns(run.State().Owner) {
-		return nil, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no policy run %.80q", id)}
+		return nil, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no policy run %.80q", id), Want: "one that GET /v1/policy/runs lists"}
 	}
 	return run, nil
 }
@@ -73,7 +73,7 @@ type runInput struct{ Sent body[training.Start] }
 func (s *Server) startRun(ctx context.Context, in *runInput) (*created[training.State], error) {
 	run, err := s.runs.Start(exchangeOf(ctx).caller.name, in.Sent.value)
 	if err != nil {
-		return nil, err
+		return nil, inFields(err, map[string]string{"algorithm": "algo", "level": "stages"})
 	}
 	state := run.State()
 	return &created[training.State]{Location: "/v1/policy/runs/" + state.ID, Body: state}, nil

@@ -238,6 +238,11 @@ func TestPolicyRunRefusals(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", body, got.status, want, got.body)
 		}
 	}
+	for body, place := range map[string]string{`{"algo":"ppo"}`: "#/algo", `{"stages":["large"]}`: "#/stages", `{"rules":"lax"}`: "#/rules"} {
+		if got := f.ask("POST", "/v1/policy/runs", body, bearer("tom")); !strings.Contains(got.body, `"pointer":"`+place+`"`) {
+			t.Errorf("%s is not refused at %s: %s", body, place, got.body)
+		}
+	}
 	if got := f.ask("POST", "/v1/policy/runs", `{}`, bearer("alice")); got.status != http.StatusForbidden {
 		t.Errorf("a player's: %d", got.status)
 	}

@@ -81,6 +81,14 @@ func (r Request) WithDefaults() Request {
 	return r
 }
 
+// What one run may ask for is bounded, since all of its tasks are made, and kept,
+// before the first of them is played.
+const (
+	mostTrials  = 1_000_000 // in all
+	mostNames   = 64        // of environments, levels and servers
+	mostSeconds = 7 * 24 * 3600
+)
+
 // Validate reports the first setting that can not be used. Where is the name
 // of the JSON field.
 func (r Request) Validate() error {
@@ -97,18 +105,21 @@ func (r Request) Validate() error {
 		return refusal.New("suite", "another agent, or no suite", "the oracle knows environments alone")
 	case r.Route != RouteChat && r.Route != RouteRaw && r.Route != RouteBoth && r.Route != RouteAgent:
 		return refusal.New("route", "chat, raw, both or agent", "unknown route %q", r.Route)
-	case r.N < 1:
-		return refusal.New("n", "at least 1", "%d tasks of each level", r.N)
+	case r.N < 1 || r.N > suite.MostTasks:
+		return refusal.New("n", upTo(suite.MostTasks), "%d tasks of each level", r.N)
 	case r.Limit < 0:
 		return refusal.New("limit", "at least 1, or 0 for no limit", "%d tasks", r.Limit)
-	case r.Trials < 1:
-		return refusal.New("trials", "at least 1", "%d trials of each task", r.Trials)
+	case r.Trials < 1 || r.Trials > mostTrials:
+		return refusal.New("trials", upTo(mostTrials), "%d trials of each task", r.Trials)
 	case r.Concurrency < 1 || r.Concurrency > 1024:
-		return refusal.New("concurrency", "between 1 and 1024", "%d trials at a time", r.Concurrency)
-	case r.Timeout < 1:
-		return refusal.New("timeout_s", "at least 1", "%d seconds", r.Timeout)
+		return refusal.New("concurrency", upTo(1024), "%d trials at a time", r.Concurrency)
+	case r.Timeout < 1 || r.Timeout > mostSeconds:
+		return refusal.New("timeout_s", upTo(mostSeconds), "%d seconds", r.Timeout)
 	case strings.ContainsAny(r.Run, "\n\r\t") || len(r.Run) > 200:
 		return refusal.New("run", "a short name", "the name is too long or has control characters")
+	}
+	if len(r.Envs) > mostNames || len(r.Levels) > mostNames || len(r.Ollama) > mostNames {
+		return refusal.New("", fmt.Sprintf("at most %d environments, levels and servers", mostNames), "too many names")
 	}
 	for _, address := range r.addresses() {
 		if err := r.config(address).Validate(); err != nil {
@@ -118,9 +129,16 @@ func (r Request) Validate() error {
 	return nil
 }
 
+func upTo(most int) string { return fmt.Sprintf("between 1 and %d", most) }
+
+// addresses are the servers that are asked; an agent asks none, and its settings
+// are checked all the same.
 func (r Request) addresses() []string {
-	if r.OpenAI != "" {
+	switch {
+	case r.OpenAI != "":
 		return []string{r.OpenAI}
+	case len(r.Ollama) == 0:
+		return []string{"http://127.0.0.1:11434"}
 	}
 	return r.Ollama
 }

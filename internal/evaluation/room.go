@@ -54,6 +54,9 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if most := mostTrials / len(request.routes()) / len(items); request.Trials > most {
+		return nil, refusal.New("trials", fmt.Sprintf("at most %d of each, %d in all", most, mostTrials), "%d trials of each of %d tasks", request.Trials, len(items))
+	}
 	if err := solvable(ctx, items, scorer); err != nil {
 		return nil, err
 	}

@@ -227,7 +227,7 @@ type sizes struct {
 // probe measures the longest plan, context and shortest solution of some tasks.
 func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 	if spec.Enumerate == nil {
-		return sizes{}, refusal.New("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
+		return sizes{}, refusal.New("env", "an environment with plans, such as arithmetic or gridworld", "%s can not be planned", spec.Name)
 	}
 	const tasks = 64
 	env, s := spec.Enumerate(), sizes{fixed: true}

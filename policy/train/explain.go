@@ -34,7 +34,7 @@ func Explain(net *policy.Net, spec tools.Spec, rules, level string, seed uint64,
 		return nil, refusal.New("n", "at least 1", "%d tasks", n)
 	}
 	if spec.Enumerate == nil {
-		return nil, refusal.New("env", "an environment with an Enumerator", "%s can not be planned", spec.Name)
+		return nil, refusal.New("env", "an environment with plans, such as arithmetic or gridworld", "%s can not be planned", spec.Name)
 	}
 	env, prompts := spec.Enumerate(), make([]policy.Prompt, n)
 	for i := range prompts {

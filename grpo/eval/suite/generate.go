@@ -20,11 +20,16 @@ type Choice struct {
 	Seed   uint64   // of the first task of each level
 }
 
+// MostTasks is how many tasks a choice may make: all of them are made, and kept
+// with the run, before the first is played.
+const MostTasks = 10_000
+
 // Generate makes the tasks of a choice, environment by environment and level
-// by level. A name that does not exist is an [*tools.Error].
+// by level. A name that does not exist, and more than [MostTasks], is an
+// [*tools.Error].
 func Generate(specs tools.Specs, c Choice) ([]eval.Item, error) {
 	if c.N < 1 || uint64(c.N-1) > math.MaxUint64-c.Seed {
-		return nil, refusal.New("-n", "at least 1, and seeds within 64 bits", "%d tasks of each level from seed %d", c.N, c.Seed)
+		return nil, refusal.New("n", "at least 1, and seeds within 64 bits", "%d tasks of each level from seed %d", c.N, c.Seed)
 	}
 	if len(c.Envs) == 0 {
 		c.Envs = []string{"arithmetic"}
@@ -34,6 +39,9 @@ func Generate(specs tools.Specs, c Choice) ([]eval.Item, error) {
 		spec, err := specs.Lookup(name)
 		if err != nil {
 			return nil, err
+		}
+		if levels := len(c.levels(spec)); c.N > (MostTasks-len(items))/max(1, levels) {
+			return nil, refusal.New("n", fmt.Sprintf("at most %d tasks in all", MostTasks), "%d tasks of each of %d levels of %s", c.N, levels, name)
 		}
 		for _, level := range c.levels(spec) {
 			for k := range c.N {

@@ -156,6 +156,7 @@ func TestGenerateRefuses(t *testing.T) {
 	specs := tools.Specs{arithmetic.Spec()}
 	for _, c := range []suite.Choice{
 		{N: 0}, {N: 2, Seed: 1<<64 - 1}, {N: 1, Envs: []string{"chess"}}, {N: 1, Levels: []string{"9"}}, {N: 1, Rules: "fair"},
+		{N: suite.MostTasks + 1, Levels: []string{"0"}}, {N: suite.MostTasks}, {N: 1 << 62},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			var mistake *tools.Error
