@@ -109,7 +109,7 @@ func driven(t *testing.T, items []eval.Item, driver eval.Driver) []eval.Record {
 	t.Helper()
 	kept := &memory{}
 	runner := eval.Runner{Run: eval.Run{Name: "beside", Model: ollamatest.Tools, Routes: []string{"r"}, Trials: 1, Seed: 1},
-		Items: items, Scorer: arithmeticScorer(t), Ledger: kept, Now: clock, Retry: eval.Retry{Attempts: 1},
+		Items: items, Scorer: scorer(t), Ledger: kept, Now: clock, Retry: eval.Retry{Attempts: 1},
 		Servers: []eval.Server{{Address: "a", Concurrency: 1, Drivers: map[string]eval.Driver{"r": driver}}}}
 	for _, item := range items {
 		planned, err := item.RunTask()

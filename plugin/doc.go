@@ -42,7 +42,11 @@
 // [Evaluate] plays many tasks and sums them up as package eval does; a [Driver]
 // puts an agent into an eval.Runner, beside models. [NewPolicyModel] makes a
 // trained policy of package policy into a model, so that an agent can be tested
-// without any language model.
+// without any language model; package trained has one for each level that one is
+// trained for:
+//
+//	net, _, err := trained.Load("gridworld", "1")
+//	model, err := plugin.NewPolicyModel(net, gridworld.Spec(), task)
 //
 // # What a step carries
 //

@@ -15,27 +15,33 @@ import (
 	"toolgym/plugin"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/gridworld"
 )
 
-// arithmeticItems are n tasks of each level, from seed 100 on.
-func arithmeticItems(t *testing.T, n uint64, levels ...string) []eval.Item {
+// itemsOf are n tasks of each level, from seed 100 on.
+func itemsOf(t *testing.T, spec tools.Spec, n uint64, levels ...string) []eval.Item {
 	t.Helper()
 	var items []eval.Item
 	for _, level := range levels {
 		for seed := range n {
-			task, err := arithmetic.Spec().Task("", level, 100+seed)
+			task, err := spec.Task("", level, 100+seed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			items = append(items, eval.EnvItem(arithmetic.Spec(), task))
+			items = append(items, eval.EnvItem(spec, task))
 		}
 	}
 	return items
 }
 
-func arithmeticScorer(t *testing.T) *grpo.Scorer {
+func arithmeticItems(t *testing.T, n uint64, levels ...string) []eval.Item {
 	t.Helper()
-	scorer, err := grpo.NewScorer(tools.Specs{arithmetic.Spec()}, grpo.DefaultRubric())
+	return itemsOf(t, arithmetic.Spec(), n, levels...)
+}
+
+func scorer(t *testing.T) *grpo.Scorer {
+	t.Helper()
+	scorer, err := grpo.NewScorer(tools.Specs{arithmetic.Spec(), gridworld.Spec()}, grpo.DefaultRubric())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +82,7 @@ func TestEvaluate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			noLeak(t)
 			trials, summary, err := plugin.Evaluate(t.Context(), plugin.Evaluation{
-				Run: "r", Model: "m", Items: items, Trials: 2, Scorer: arithmeticScorer(t), Workers: 2,
+				Run: "r", Model: "m", Items: items, Trials: 2, Scorer: scorer(t), Workers: 2,
 				New: player(test.lines, test.fails), Source: rand.NewPCG(1, 1)})
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +99,7 @@ func TestEvaluateEndsWithItsContext(t *testing.T) {
 	noLeak(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	items := arithmeticItems(t, 5, "0")
-	_, _, err := plugin.Evaluate(ctx, plugin.Evaluation{Items: items, Scorer: arithmeticScorer(t), Source: rand.NewPCG(1, 1),
+	_, _, err := plugin.Evaluate(ctx, plugin.Evaluation{Items: items, Scorer: scorer(t), Source: rand.NewPCG(1, 1),
 		New: func(int, *plugin.Recorder) (tools.Agent, error) { cancel(); return nothing{}, nil }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -51,11 +50,11 @@ func planned(env tools.Enumerator, actor *policy.Actor, task tools.Task) ([]tool
 	if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
 		return nil, err
 	}
-	stage, err := strconv.Atoi(task.Level)
-	if err != nil {
-		return nil, refusal.New("level", "a number", "level %q is no stage", task.Level)
+	prompts := make([]policy.Prompt, 1)
+	if err := prompts[0].Read(env, task.Level); err != nil { // as in training, with its closing [CTX]
+		return nil, err
 	}
-	plans, err := actor.Plan([]policy.Prompt{{Context: env.Context(nil), Stage: stage}}, nil)
+	plans, err := actor.Plan(prompts, nil)
 	if err != nil {
 		return nil, err
 	}

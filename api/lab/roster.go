@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"toolgym/api/training"
@@ -109,7 +110,7 @@ func (l *Lab) cast(ctx context.Context, where, name, partner string, spec tools.
 	case agentRandom, agentOracle, agentIdle:
 		return baselineOf(where, name, spec, task)
 	}
-	net, config, label, err := l.network(ctx, where, name, partner, spec)
+	net, config, label, err := l.network(ctx, where, name, partner, spec, task.Level)
 	if err == nil {
 		err = readable(net, spec, task)
 	}
@@ -119,23 +120,37 @@ func (l *Lab) cast(ctx context.Context, where, name, partner string, spec tools.
 	} else if err != nil {
 		return p, err
 	}
-	if !strings.Contains(","+strings.Join(config.Levels, ",")+",", ","+task.Level+",") && name != agentBase {
-		p.Notes = append(p.Notes, fmt.Sprintf("Trained on level %s of %s; level %s is new to it.", strings.Join(config.Levels, ", "), spec.Name, task.Level))
+	if name != agentBase {
+		p.Notes, err = unfamiliar(config, spec, task)
 	}
-	return p, nil
+	return p, err
 }
 
-// network loads the policy that a setting names, and what it was trained on. A
-// mistake in the setting itself has its name as its place; another that the
+// unfamiliar says what a policy has not been trained on: the level, or the task.
+func unfamiliar(config train.Config, spec tools.Spec, task tools.Task) ([]string, error) {
+	levels := strings.Join(config.Levels, ", ")
+	switch prompt, err := promptOf(spec, task); {
+	case err != nil:
+		return nil, err
+	case !slices.Contains(config.Levels, task.Level):
+		return []string{fmt.Sprintf("Trained on level %s of %s; level %s is new to it.", levels, spec.Name, task.Level)}, nil
+	case config.HeldOut(prompt):
+		return []string{fmt.Sprintf("Trained on level %s, though not on this task: it is one of the %.0f %% that were left out of training.", levels, 100*config.HoldOut)}, nil
+	}
+	return nil, nil
+}
+
+// network loads the policy that a setting names for a level, and what it was
+// trained on. A mistake in the setting itself has its name as its place; another that the
 // policy does not suit the environment.
-func (l *Lab) network(ctx context.Context, where, name, partner string, spec tools.Spec) (net *policy.Net, config train.Config, label string, err error) {
+func (l *Lab) network(ctx context.Context, where, name, partner string, spec tools.Spec, level string) (net *policy.Net, config train.Config, label string, err error) {
 	id, isRun := strings.CutPrefix(name, runPrefix)
 	switch {
 	case name == agentTrained:
-		net, config, err = l.trained(spec)
+		net, config, err = l.trained(spec, level)
 		return net, config, "Trained policy", err
 	case name == agentBase:
-		if _, config, _, err = l.network(ctx, where, trainedOr(partner), "", spec); err == nil {
+		if _, config, _, err = l.network(ctx, where, trainedOr(partner), "", spec, level); err == nil {
 			net, err = train.Untrained(config)
 		}
 		return net, config, "Base policy, untrained", err
@@ -164,8 +179,8 @@ func trainedOr(partner string) string {
 }
 
 // trained loads the server's own policy where that is for the environment, and
-// otherwise the embedded one.
-func (l *Lab) trained(spec tools.Spec) (*policy.Net, train.Config, error) {
+// otherwise the one that is embedded for the level.
+func (l *Lab) trained(spec tools.Spec, level string) (*policy.Net, train.Config, error) {
 	if l.config.Checkpoint != "" {
 		net, checkpoint, err := policy.LoadNet(l.config.Checkpoint)
 		if err != nil {
@@ -175,12 +190,7 @@ func (l *Lab) trained(spec tools.Spec) (*policy.Net, train.Config, error) {
 			return net, config, nil
 		}
 	}
-	net, checkpoint, err := trained.Load(spec.Name)
-	if err != nil {
-		return nil, train.Config{}, err
-	}
-	config, err := train.ConfigOf(checkpoint)
-	return net, config, err
+	return trained.Load(spec.Name, level)
 }
 
 // readable reports why a network can not plan a task.

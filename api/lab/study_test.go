@@ -78,28 +78,6 @@ func TestStudySaysWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-func TestStandIns(t *testing.T) {
-	l := newLab(t)
-	for name, c := range map[string]struct{ env, level, note string }{
-		"an environment without a policy": {"research", "", "No policy can play this task"},
-		"a level that can not be planned": {"arithmetic", "restraint", "No policy can play this task"},
-		"a layout that does not fit":      {"gridworld", "3", "unreadable: 90 tokens, where it takes 1 to 9"},
-		"a level that is new to it":       {"gridworld", "1", "level 1 is new to it"},
-		"a level that it knows":           {"arithmetic", "2", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			pairs := []string{"env", c.env}
-			if c.level != "" {
-				pairs = append(pairs, "level", c.level)
-			}
-			notes := strings.Join(staged(t, l, pairs...).Columns[1].Notes, " ")
-			if !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
-				t.Errorf("the column says %q", notes)
-			}
-		})
-	}
-}
-
 // TestRewardsAreTheScorers holds the columns to what grpo pays.
 func TestRewardsAreTheScorers(t *testing.T) {
 	l := newLab(t)
@@ -112,7 +90,7 @@ func TestRewardsAreTheScorers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			net, _, err := l.trained(spec)
+			net, _, err := l.trained(spec, task.Level)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func (c demoCommand) Run(ctx context.Context, world *console) (err error) {
 	if err != nil {
 		return err
 	}
-	pupil, err := lesson.contestant()
+	pupil, err := lesson.contestant(world.specs)
 	if err != nil {
 		return err
 	}

@@ -50,18 +50,21 @@ func (l *lesson) note(r telemetry.Record) error {
 }
 
 // contestant lets the policy take part. In the gridworld, which it has not
-// learnt, the policy in the binary plays.
-func (l *lesson) contestant() (contestant, error) {
-	grid, _, err := trained.Load("gridworld")
+// learnt, the policies in the binary play.
+func (l *lesson) contestant(specs tools.Specs) (contestant, error) {
+	spec, err := specs.Lookup("gridworld")
+	if err != nil {
+		return contestant{}, err
+	}
+	grid, err := trained.Agent(spec)
 	if err != nil {
 		return contestant{}, err
 	}
 	return contestant{"policy", func(spec tools.Spec, _ uint64) player {
-		net := l.net
 		if spec.Name != l.env {
-			net = grid
+			return agent{grid}
 		}
-		return agent{policy.NewAgent(net, spec.Enumerate)}
+		return agent{policy.NewAgent(l.net, spec.Enumerate)}
 	}}, nil
 }
 

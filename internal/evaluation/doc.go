@@ -16,7 +16,7 @@
 //
 // A report sets the model beside agents without one, which play the run's own
 // tasks: one that does nothing, one that calls at random, the oracle, and the
-// policy of package trained on the levels that it was trained on. What an agent
+// policies of package trained, each on the levels that it was trained on. What an agent
 // leaves out is named, with the reason.
 //
 // [Room.Rescore] judges kept trials again, without any model.

@@ -133,7 +133,7 @@ func TestBaselines(t *testing.T) {
 	r.Specs = tools.Specs{arithmetic.Spec(), gridworld.Spec(), research.Spec()}
 	play(t, r, evaluation.Request{
 		Run: "r", Model: "m", Ollama: []string{instant(t)}, Suite: questions(1), Trials: 2,
-		Envs: []string{"arithmetic", "gridworld", "research"}, Levels: []string{"0", "1"}, N: 3, MaxTurns: 1,
+		Envs: []string{"arithmetic", "gridworld", "research"}, Levels: []string{"0", "1", "2"}, N: 3, MaxTurns: 1,
 	})
 	got, err := r.Report(t.Context(), "r")
 	if err != nil {
@@ -149,11 +149,11 @@ func TestBaselines(t *testing.T) {
 		rows[b.Name] = row{b.Summary.Tasks, b.Summary.Passed, b.LeftOut, b.Reason}
 	}
 	want := map[string]row{
-		"does nothing":    {Tasks: 19, LeftOut: []string{}},
-		"calls at random": {Tasks: 19, LeftOut: []string{}},
-		"oracle":          {Tasks: 19, Passed: 38, LeftOut: []string{}},
+		"does nothing":    {Tasks: 28, LeftOut: []string{}},
+		"calls at random": {Tasks: 28, LeftOut: []string{}},
+		"oracle":          {Tasks: 28, Passed: 56, LeftOut: []string{}},
 		"trained policy": {
-			Tasks: 9, Passed: 18, LeftOut: []string{"mine/q", "gridworld/1", "research/0", "research/1"},
+			Tasks: 15, Passed: 30, LeftOut: []string{"mine/q", "gridworld/2", "research/0", "research/1", "research/2"},
 			Reason: "no policy is trained there",
 		},
 	}

@@ -1,8 +1,6 @@
 package train
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"math/rand/v2"
 
 	"toolgym/internal/refusal"
@@ -15,7 +13,6 @@ type player struct {
 	spec   tools.Spec
 	env    tools.Enumerator
 	config *Config
-	digest [8]byte
 }
 
 // use is what a task is drawn for.
@@ -50,21 +47,10 @@ func (p *player) draw(level string, u use, rng *rand.Rand, prompt *policy.Prompt
 }
 
 func (p *player) fits(u use, prompt *policy.Prompt) bool {
-	if p.config.HoldOut > 0 && p.heldOut(prompt) != (u == forEvaluation) {
+	if p.config.HoldOut > 0 && p.config.HeldOut(*prompt) != (u == forEvaluation) {
 		return false
 	}
 	return u == forEvaluation || p.config.Accidental || !p.env.Accidental()
-}
-
-// heldOut decides by a hash of what the policy sees, so that a task is held out
-// whatever seed it comes from.
-func (p *player) heldOut(prompt *policy.Prompt) bool {
-	h := fnv.New64a()
-	for _, token := range append(prompt.Context, prompt.Stage) {
-		binary.LittleEndian.PutUint64(p.digest[:], uint64(token))
-		_, _ = h.Write(p.digest[:]) // a hash never fails
-	}
-	return float64(h.Sum64()>>11)/(1<<53) < p.config.HoldOut
 }
 
 // outcome is what a plan came to.
