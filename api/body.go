@@ -177,7 +177,7 @@ func (k *bodyCheck) flaws(value any, v tools.Violation) []error {
 		known := slices.Sorted(maps.Keys(k.fields.Properties))
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			if k.fields.Properties[name] == nil {
-				add(fmt.Sprintf("unknown field %.80q; want only %s", name, strings.Join(known, ", ")), "#/"+escape(name))
+				add(fmt.Sprintf("unknown field %.80q; want only %s", name, strings.Join(known, ", ")), "#"+strictjson.Pointer(fmt.Sprintf("%.80s", name)))
 			}
 		}
 	case v.Pointer == "" && v.Keyword == "required":
@@ -190,10 +190,4 @@ func (k *bodyCheck) flaws(value any, v tools.Violation) []error {
 		add(v.Message, "#"+v.Pointer)
 	}
 	return errs
-}
-
-// escape writes a name as a part of a JSON pointer, and bounds what is quoted
-// back of a hostile one.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprintf("%.80s", name))
 }

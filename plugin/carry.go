@@ -175,18 +175,17 @@ func (c carrier) convert(n node, at string) (ollama.ToolProperty, error) {
 // follow finds what a local $ref points to. A chain of references counts as
 // depth.
 func (c carrier) follow(ref string) (node, error) {
-	path, local := strings.CutPrefix(ref, "#/")
-	if !local {
+	pointer, local := strings.CutPrefix(ref, "#")
+	if !local || !strings.HasPrefix(pointer, "/") {
 		return node{}, fmt.Errorf("$ref %q leaves the schema", ref)
 	}
 	text := c.top
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for part := range strings.SplitSeq(path, "/") {
+	for _, key := range strictjson.Path(pointer) {
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal(text, &members); err != nil || members[unescape.Replace(part)] == nil {
+		if err := json.Unmarshal(text, &members); err != nil || members[key] == nil {
 			return node{}, fmt.Errorf("$ref %q points to nothing", ref)
 		}
-		text = members[unescape.Replace(part)]
+		text = members[key]
 	}
 	var n node
 	if err := json.Unmarshal(text, &n); err != nil {

@@ -9,6 +9,8 @@ import (
 	"sort"
 	"strings"
 
+	"toolgym/internal/strictjson"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
@@ -62,22 +64,12 @@ func leaves(e *jsonschema.ValidationError, p *message.Printer, out *[]Violation)
 		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
 			keyword = path[0] // a property that depends on another comes second
 		}
-		*out = append(*out, Violation{pointer(e.InstanceLocation), keyword, e.ErrorKind.LocalizedString(p)})
+		*out = append(*out, Violation{strictjson.Pointer(e.InstanceLocation...), keyword, e.ErrorKind.LocalizedString(p)})
 		return
 	}
 	for _, cause := range e.Causes {
 		leaves(cause, p, out)
 	}
-}
-
-// pointer joins the parts as RFC 6901 says.
-func pointer(parts []string) string {
-	var b strings.Builder
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	for _, part := range parts {
-		b.WriteString("/" + escape.Replace(part))
-	}
-	return b.String()
 }
 
 // allHoldable reports whether outsized would find nothing, and costs nothing:
@@ -113,7 +105,7 @@ func outsized(value any, at string) (Violation, bool) {
 		}
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
-			if bad, ok := outsized(v[key], at+pointer([]string{key})); ok {
+			if bad, ok := outsized(v[key], at+strictjson.Pointer(key)); ok {
 				return bad, true
 			}
 		}

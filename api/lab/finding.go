@@ -146,8 +146,10 @@ func ofArguments(text string, call grpo.Call, expected []match.Call) (list []fin
 		if v.Keyword == "additionalProperties" && len(call.UnknownArguments) > 0 {
 			continue // each of them is told below
 		}
-		argument, _, _ := strings.Cut(strings.TrimPrefix(v.Pointer, "/"), "/")
-		argument = strings.NewReplacer("~1", "/", "~0", "~").Replace(argument)
+		argument := ""
+		if path := strictjson.Path(v.Pointer); len(path) > 0 {
+			argument = path[0]
+		}
 		told[argument] = true
 		add(argument, "The schema does not admit "+place(v), v.Keyword, "bad", sentence(v.Message))
 	}

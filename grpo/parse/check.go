@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
@@ -86,12 +85,11 @@ func copyValue(value any) any {
 
 // convertAt converts the scalar that a JSON pointer names.
 func convertAt(value any, pointer string) bool {
-	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, part := range parts {
-		last := i == len(parts)-1
+	path := strictjson.Path(pointer)
+	for i, key := range path {
+		last := i == len(path)-1
 		switch v := value.(type) {
 		case map[string]any:
-			key := strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 			if !last {
 				value = v[key]
 				continue
@@ -100,7 +98,7 @@ func convertAt(value any, pointer string) bool {
 			v[key] = converted
 			return ok
 		case []any:
-			n, err := strconv.Atoi(part)
+			n, err := strconv.Atoi(key)
 			if err != nil || n < 0 || n >= len(v) {
 				return false
 			}

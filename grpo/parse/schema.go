@@ -119,13 +119,12 @@ func (d *declared) reference(schema map[string]any) (any, bool) {
 		return nil, false
 	}
 	at := d.root
-	for _, part := range strings.Split(path[1:], "/")[1:] {
-		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+	for _, key := range strictjson.Path(path[1:]) {
 		object, ok := at.(map[string]any)
 		if !ok {
 			return nil, false
 		}
-		if at, ok = object[part]; !ok {
+		if at, ok = object[key]; !ok {
 			return nil, false
 		}
 	}

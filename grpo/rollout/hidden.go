@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
 
@@ -49,7 +50,7 @@ func lost(at string, whole, seen any) []string {
 		s, _ := seen.(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(w)) {
 			value, ok := s[key]
-			pointer := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+			pointer := at + strictjson.Pointer(key)
 			if !ok {
 				list = append(list, pointer)
 				continue

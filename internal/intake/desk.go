@@ -96,7 +96,7 @@ func (d *Desk) Read(body []byte) (parse.Reading, error) {
 		if m.Key == "tools" {
 			list = text
 		} else if err := take(&in, m.Key, m.Value, text); err != nil {
-			return parse.Reading{}, refusal.Below("/"+escape(m.Key), err)
+			return parse.Reading{}, refusal.Below(strictjson.Pointer(fmt.Sprintf("%.80s", m.Key)), err)
 		}
 	}
 	found := d.find(list)
@@ -168,8 +168,4 @@ func kindOf(text []byte) string {
 		return "a text"
 	}
 	return fmt.Sprintf("%.80s", text)
-}
-
-func escape(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprintf("%.80s", key))
 }

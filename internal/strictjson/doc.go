@@ -43,6 +43,11 @@
 // 1e999999999 costs nothing. The same number as a big.Rat would fill the memory:
 // bound it first.
 //
+// # Pointers
+//
+// [Pointer] and [Path] write and read JSON pointers, by which every mistake in a
+// text is placed.
+//
 // # Cost
 //
 // Strings and numbers without escapes share the memory of the text; there is

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"toolgym/internal/strictjson"
 )
 
 // mostDepth is how deep optional parts are drawn, in schemas that refer to
@@ -163,10 +165,9 @@ func whole(v any, otherwise int) int {
 // resolve follows a reference within the schema, like #/$defs/node.
 func (s sampler) resolve(reference string) any {
 	at := s.root
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, part := range strings.Split(strings.TrimPrefix(reference, "#"), "/")[1:] {
+	for _, key := range strictjson.Path(strings.TrimPrefix(reference, "#")) {
 		m, _ := at.(map[string]any)
-		at = m[unescape.Replace(part)]
+		at = m[key]
 	}
 	return at
 }
