@@ -19,7 +19,7 @@ func mayImport() map[string][]string {
 	return map[string][]string{
 		"internal/strictjson": {},
 		"tools":               {"internal/strictjson"},
-		"tools/...":           {"tools", "internal/episode", "internal/calculator"},
+		"tools/...":           {"internal/episode", "internal/calculator"},
 		"grpo/parse":          {"tools", "internal/refusal"},
 		"grpo/objective":      {"internal/refusal"},
 		"grpo/match":          {"internal/refusal"},
@@ -51,7 +51,7 @@ func mayImport() map[string][]string {
 		"internal":            {},
 		"internal/parts":      {},
 		"internal/envtest":    {"tools/...", "internal/parts"},
-		"internal/episode":    {"tools"},
+		"internal/episode":    {"internal/refusal"},
 		"internal/calculator": {"tools"},
 		"internal/ollamatest": {"internal/parts"},
 		"internal/store":      {"grpo/eval"},

@@ -3,8 +3,6 @@ package policy
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"toolgym/grpo/objective"
 	"toolgym/internal/refusal"
@@ -83,10 +81,10 @@ const (
 
 // Validate says which field is wrong, as a [*tools.Error].
 func (c Config) Validate() error {
-	if err := oneOf("pool", c.Pool, PoolBatch, PoolOwn, PoolOrdered); err != nil {
+	if err := refusal.OneOf("pool", c.Pool, PoolBatch, PoolOwn, PoolOrdered); err != nil {
 		return err
 	}
-	if err := oneOf("update", c.Update, UpdateDocumented, UpdateA2C, UpdateGRPO); err != nil {
+	if err := refusal.OneOf("update", c.Update, UpdateDocumented, UpdateA2C, UpdateGRPO); err != nil {
 		return err
 	}
 	sizes := []struct {
@@ -116,13 +114,6 @@ func (c Config) Validate() error {
 		}
 	}
 	return c.GRPO.Validate()
-}
-
-func oneOf(name, value string, known ...string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	return refusal.New(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
 }
 
 // dims are the sizes of the network.

@@ -1,5 +1,6 @@
-// Package episode keeps what the gym's environments have in common: it counts
-// the turns of an episode and decides how each one ends.
+// Package episode keeps what the gym's environments have in common: it refuses
+// tasks that are not theirs ([Of], [Known]), counts the turns of an episode and
+// decides how each one ends.
 //
 // An environment holds a [Turns], calls [Turns.Begin] when it is reset,
 // [Turns.Open] before it does anything in a step, and [Turns.Take] when the

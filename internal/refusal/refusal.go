@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"toolgym/tools"
 )
@@ -12,6 +13,14 @@ import (
 // there, and what is wrong with it.
 func New(where, want, format string, args ...any) error {
 	return &tools.Error{Code: tools.Invalid, Where: where, Message: fmt.Sprintf(format, args...), Want: want}
+}
+
+// OneOf refuses a value that is none of the known ones.
+func OneOf(where, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return New(where, "one of "+strings.Join(known, ", "), "unknown %s %q", where, value)
 }
 
 // Of is an error that a reader of the caller's text came upon, as the caller's

@@ -23,6 +23,7 @@ func TestPlaces(t *testing.T) {
 		{"moved", refusal.Move("loss", mistake), `loss: "x"; want a number`},
 		{"relocated", refusal.Relocate(mistake, strings.ToUpper), `/N: "x"; want a number`},
 		{"its own", refusal.Of(mistake, "a text"), `/n: "x"; want a number`},
+		{"none of those", refusal.OneOf("pool", "deep", "batch", "own"), `pool: unknown pool "deep"; want one of batch, own`},
 		{"of another", refusal.Of(errors.New("100% wrong"), "a text"), `100% wrong; want a text`},
 		{"wrapped", refusal.Below("/a", fmt.Errorf("reading: %w", mistake)), `/a/n: "x"; want a number`},
 	}
@@ -33,6 +34,9 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%v, want %s", test.err, test.want)
 			}
 		})
+	}
+	if err := refusal.OneOf("pool", "own", "batch", "own"); err != nil {
+		t.Errorf("a known value is refused: %v", err)
 	}
 	if mistake.Error() != tests[0].want {
 		t.Errorf("moving changed the mistake itself: %v", mistake)

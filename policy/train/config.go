@@ -90,10 +90,10 @@ func Default(spec tools.Spec, choice Choice) (Config, error) {
 		Cost: 0.02, Polish: 2, Evaluate: 50, Patience: 400, Check: 200, Tasks: 1000, Accidental: choice.Rules == tools.Documented,
 		Network: policy.Default(choice.Algorithm, choice.Pool),
 	}
-	if err := oneOf("curriculum", c.Curriculum, Mastery, Published); err != nil {
+	if err := refusal.OneOf("curriculum", c.Curriculum, Mastery, Published); err != nil {
 		return Config{}, err
 	}
-	if err := oneOf("algorithm", c.Algorithm, A2C, GRPO); err != nil {
+	if err := refusal.OneOf("algorithm", c.Algorithm, A2C, GRPO); err != nil {
 		return Config{}, err
 	}
 	sizes, err := probe(spec, c.Rules, c.Levels)
@@ -161,7 +161,7 @@ func (c Config) Validate() error {
 		{"curriculum", c.Curriculum, []string{Mastery, Published}},
 		{"algorithm", c.Algorithm, []string{A2C, GRPO}},
 	} {
-		if err := oneOf(f.name, f.value, f.known...); err != nil {
+		if err := refusal.OneOf(f.name, f.value, f.known...); err != nil {
 			return err
 		}
 	}
@@ -252,11 +252,4 @@ func probe(spec tools.Spec, rules string, levels []string) (sizes, error) {
 		}
 	}
 	return s, nil
-}
-
-func oneOf(name, value string, known ...string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	return refusal.New(name, "one of "+strings.Join(known, ", "), "unknown %s %q", name, value)
 }

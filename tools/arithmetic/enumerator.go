@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -57,12 +58,12 @@ func stageOf(rules, level string) (int, error) {
 		stages = 3
 	case tools.Sound:
 	default:
-		return 0, &tools.Error{Code: tools.Invalid, Where: "rules", Message: fmt.Sprintf("unknown rules %q", rules), Want: "sound or documented"}
+		return 0, refusal.New("rules", "sound or documented", "unknown rules %q", rules)
 	}
 	if len(level) == 1 && level[0] >= '0' && int(level[0]-'0') < stages {
 		return int(level[0] - '0'), nil
 	}
-	return 0, &tools.Error{Code: tools.Invalid, Where: "level", Message: fmt.Sprintf("level %q has no stage under the %s rules", level, rules), Want: fmt.Sprintf("0 to %d", stages-1)}
+	return 0, refusal.New("level", fmt.Sprintf("0 to %d", stages-1), "level %q has no stage under the %s rules", level, rules)
 }
 
 func (e *enumerator) Context(buf []int) []int { return e.problem.Context(buf) }
@@ -113,7 +114,7 @@ func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 		return nil, err
 	}
 	if i := outside(plan); i >= 0 {
-		return nil, &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("/%d", i), Message: fmt.Sprintf("%d is no token", plan[i]), Want: "0 to 17"}
+		return nil, refusal.New(fmt.Sprintf("/%d", i), "0 to 17", "%d is no token", plan[i])
 	}
 	p := Draw(Seeded(task.Seed), stage)
 	if task.Rules == tools.Documented {

@@ -42,8 +42,8 @@ func (e *env) Success() bool { return e.game != nil && e.game.success() }
 // Reset refuses a task that is not this environment's, and then leaves the
 // running episode as it is.
 func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	if task.Env != name {
-		return nil, &tools.Error{Code: tools.Invalid, Where: "env", Message: fmt.Sprintf("a task of %q", task.Env), Want: "a task of " + name}
+	if err := episode.Of(name, task); err != nil {
+		return nil, err
 	}
 	if err := check(task.Rules, task.Level); err != nil {
 		return nil, err

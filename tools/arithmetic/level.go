@@ -1,11 +1,10 @@
 package arithmetic
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
+	"toolgym/internal/episode"
 	"toolgym/tools"
 )
 
@@ -39,16 +38,7 @@ func known(rules, level string) bool {
 }
 
 // check refuses rules and levels that do not exist.
-func check(rules, level string) error {
-	if levels(rules) == nil {
-		return &tools.Error{Code: tools.Invalid, Where: "rules", Message: fmt.Sprintf("unknown rules %q", rules), Want: "one of sound, documented"}
-	}
-	if !slices.Contains(levels(rules), level) {
-		return &tools.Error{Code: tools.Invalid, Where: "level", Message: fmt.Sprintf("unknown level %q under the %s rules", level, rules),
-			Want: "one of " + strings.Join(levels(rules), ", ")}
-	}
-	return nil
-}
+func check(rules, level string) error { return episode.Known(rules, level, levels) }
 
 // problemOf draws the problem of a task, of any level but restraint.
 func problemOf(level string, seed uint64) Problem {

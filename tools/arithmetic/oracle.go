@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -21,7 +22,7 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 	if task.Level == restraint {
 		speaker, ok := caller.(tools.Speaker)
 		if !ok {
-			return &tools.Error{Code: tools.Invalid, Message: "level restraint is solved by a message, which this caller does not take", Want: "a caller that is a Speaker"}
+			return refusal.New("", "a caller that is a Speaker", "level restraint is solved by a message, which this caller does not take")
 		}
 		_, err := speaker.Say(ctx, "You're welcome! I'm an assistant that can compute for you whenever you need it.")
 		return err

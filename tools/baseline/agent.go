@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -48,7 +49,7 @@ func (a *random) call(set tools.Set) (tools.Call, error) {
 			return tools.Call{Name: tool.Name, Arguments: arguments}, nil
 		}
 	}
-	return tools.Call{}, &tools.Error{Code: tools.Invalid, Where: "/tools", Message: fmt.Sprintf("no valid call found in %d draws", draws), Want: "a tool whose schema random arguments can satisfy"}
+	return tools.Call{}, refusal.New("/tools", "a tool whose schema random arguments can satisfy", "no valid call found in %d draws", draws)
 }
 
 // Idle is an agent that does nothing.

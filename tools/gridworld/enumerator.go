@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -35,7 +36,7 @@ func NewEnumerator() tools.Enumerator { return &enumerator{} }
 // an [*tools.Error], code Invalid.
 func (e *enumerator) Start(rules, level string, seed uint64) error {
 	if level == hidden {
-		return &tools.Error{Code: tools.Invalid, Where: "level", Message: "level 4 hides its layout, which no plan made in advance can know", Want: "0 to 3"}
+		return refusal.New("level", "0 to 3", "level 4 hides its layout, which no plan made in advance can know")
 	}
 	w, err := Open(rules, level, seed)
 	if err != nil {
@@ -94,7 +95,7 @@ func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 	done := false
 	for i, token := range plan {
 		if token < 0 || token > endOfPlan {
-			return nil, &tools.Error{Code: tools.Invalid, Where: fmt.Sprintf("/%d", i), Message: fmt.Sprintf("%d is no token", token), Want: "0 to 17"}
+			return nil, refusal.New(fmt.Sprintf("/%d", i), "0 to 17", "%d is no token", token)
 		}
 		if action := tokenAction(token); action != Wait && !done {
 			calls = append(calls, tools.Call{Name: action.String(), Arguments: json.RawMessage("{}")})

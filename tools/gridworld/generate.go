@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toolgym/tools"
+	"toolgym/internal/refusal"
 )
 
 // A Shape is what a layout is drawn to.
@@ -39,16 +39,13 @@ const attempts = 1000
 // breadth-first search. A shape out of bounds, or so crowded that no draw can be
 // solved, is an [*tools.Error], code Invalid.
 func Generate(r *rand.Rand, s Shape) (*Layout, error) {
-	refused := func(what, want string) error {
-		return &tools.Error{Code: tools.Invalid, Where: "shape", Message: what, Want: want}
-	}
 	switch {
 	case s.Size < LeastSize || s.Size > MostSize:
-		return nil, refused(fmt.Sprintf("size %d", s.Size), fmt.Sprintf("%d to %d", LeastSize, MostSize))
+		return nil, refusal.New("shape", fmt.Sprintf("%d to %d", LeastSize, MostSize), "size %d", s.Size)
 	case s.Boxes < 0 || s.Boxes > s.Size*s.Size:
-		return nil, refused(fmt.Sprintf("%d boxes on %d cells", s.Boxes, s.Size*s.Size), "fewer boxes than cells")
+		return nil, refusal.New("shape", "fewer boxes than cells", "%d boxes on %d cells", s.Boxes, s.Size*s.Size)
 	case s.Sight < 0:
-		return nil, refused(fmt.Sprintf("sight %d", s.Sight), "0 for everything, or a number of cells")
+		return nil, refusal.New("shape", "0 for everything, or a number of cells", "sight %d", s.Sight)
 	}
 	for range attempts {
 		l, ok := draw(r, s)
@@ -60,7 +57,7 @@ func Generate(r *rand.Rand, s Shape) (*Layout, error) {
 			return l, nil
 		}
 	}
-	return nil, refused(fmt.Sprintf("%d boxes on a grid of size %d: no layout in %d draws can be solved", s.Boxes, s.Size, attempts), "fewer boxes")
+	return nil, refusal.New("shape", "fewer boxes", "%d boxes on a grid of size %d: no layout in %d draws can be solved", s.Boxes, s.Size, attempts)
 }
 
 // draw draws places without a look at whether they can be reached. It reports

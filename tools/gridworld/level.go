@@ -2,9 +2,9 @@ package gridworld
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"toolgym/internal/episode"
 	"toolgym/tools"
 )
 
@@ -25,16 +25,7 @@ func levels(rules string) []string {
 const hidden = "4"
 
 // check refuses rules and levels that do not exist.
-func check(rules, level string) error {
-	if levels(rules) == nil {
-		return &tools.Error{Code: tools.Invalid, Where: "rules", Message: fmt.Sprintf("unknown rules %q", rules), Want: "one of sound, documented"}
-	}
-	if !slices.Contains(levels(rules), level) {
-		return &tools.Error{Code: tools.Invalid, Where: "level", Message: fmt.Sprintf("unknown level %q under the %s rules", level, rules),
-			Want: "one of " + strings.Join(levels(rules), ", ")}
-	}
-	return nil
-}
+func check(rules, level string) error { return episode.Known(rules, level, levels) }
 
 // Open starts the world of a task. Unknown rules and levels are an
 // [*tools.Error], code Invalid.

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -22,7 +23,7 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 	}
 	speaker, ok := caller.(tools.Speaker)
 	if !ok {
-		return &tools.Error{Code: tools.Invalid, Message: "the answer is a message, which this caller does not take", Want: "a caller that is a Speaker"}
+		return refusal.New("", "a caller that is a Speaker", "the answer is a message, which this caller does not take")
 	}
 	var changes []string
 	for _, r := range draw(task.Level, task.Seed).reports {

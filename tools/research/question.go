@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -22,12 +21,9 @@ func levels() []string { return []string{oneStock, compare, noisy} }
 // check refuses rules and levels that do not exist.
 func check(rules, level string) error {
 	if rules != tools.Sound {
-		return &tools.Error{Code: tools.Invalid, Where: "rules", Message: fmt.Sprintf("unknown rules %q", rules), Want: tools.Sound}
+		return refusal.New("rules", tools.Sound, "unknown rules %q", rules)
 	}
-	if !slices.Contains(levels(), level) {
-		return &tools.Error{Code: tools.Invalid, Where: "level", Message: fmt.Sprintf("unknown level %q", level), Want: "one of " + strings.Join(levels(), ", ")}
-	}
-	return nil
+	return refusal.OneOf("level", level, levels()...)
 }
 
 // stream separates the draws of this environment from those of others that use
