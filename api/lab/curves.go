@@ -33,12 +33,7 @@ func measures(stages []string) []measure {
 	}
 	for _, stage := range stages {
 		list = append(list, measure{"success/" + stage, "Success, stage " + stage, "share of the plans that solve their task", share,
-			func(r telemetry.Record) *float64 {
-				if i := slices.Index(r.Stages, stage); i >= 0 && i < len(r.Success) {
-					return r.Success[i]
-				}
-				return nil
-			}})
+			func(r telemetry.Record) *float64 { return r.SuccessOf(stage) }})
 	}
 	return list
 }

@@ -32,11 +32,13 @@ type Axis struct {
 }
 
 // A Line is a series of points from left to right. X and Y have the same length;
-// NaN in Y is a gap.
+// NaN in Y is a gap. Low and High are the edges of a band around it, or both are
+// empty; where one of the two is not a number, the band goes straight on.
 type Line struct {
-	Name string
-	Look int // which of the Looks
-	X, Y []float64
+	Name      string
+	Look      int // which of the Looks
+	X, Y      []float64
+	Low, High []float64
 }
 
 // A Mark is a horizontal line at a value that means something.
@@ -51,6 +53,8 @@ type Chart struct {
 	X, Y  Axis
 	Lines []Line
 	Mark  *Mark
+	Key   bool // names its lines itself, below its title, where a file is written
+	Wide  bool // takes a row of a file for itself
 }
 
 // A Drawing is a chart as SVG. Its data lie between Left and Right, which are
@@ -85,7 +89,7 @@ func (c Chart) plot() (*plot.Plot, error) {
 	p.Y.Min, p.Y.Max = c.heights()
 	p.X.Tick.Marker = ticks(p.X.Min, p.X.Max, spacing(p.X.Max-p.X.Min, 5, 1))
 	p.Y.Tick.Marker = ticks(p.Y.Min, p.Y.Max, spacing(p.Y.Max-p.Y.Min, 4, 0))
-	p.X.Label.Text = c.X.Label
+	p.X.Label.Text, p.Y.Label.Text = c.X.Label, c.Y.Label
 	dress(p)
 	lines := plotter.NewGrid()
 	lines.Vertical.Color = nil
@@ -96,9 +100,11 @@ func (c Chart) plot() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	for _, line := range c.Lines {
-		if err := line.add(p); err != nil {
-			return nil, fmt.Errorf("drawing %s of %s: %w", line.Name, c.Title, err)
+	for _, add := range []func(Line, *plot.Plot) error{Line.addBand, Line.add} { // lines lie above all bands
+		for _, line := range c.Lines {
+			if err := add(line, p); err != nil {
+				return nil, fmt.Errorf("drawing %s of %s: %w", line.Name, c.Title, err)
+			}
 		}
 	}
 	return p, nil
@@ -111,9 +117,11 @@ func (c Chart) heights() (float64, float64) {
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, line := range c.Lines {
-		for _, v := range line.Y {
-			if !math.IsNaN(v) {
-				low, high = min(low, v), max(high, v)
+		for _, values := range [][]float64{line.Y, line.Low, line.High} {
+			for _, v := range values {
+				if !math.IsNaN(v) {
+					low, high = min(low, v), max(high, v)
+				}
 			}
 		}
 	}
@@ -150,44 +158,6 @@ func (c Chart) mark(p *plot.Plot) error {
 	}
 	line.LineStyle = draw.LineStyle{Color: marks, Width: 1, Dashes: []vg.Length{3, 3}}
 	p.Add(line)
-	return nil
-}
-
-// add draws the parts between gaps, and a dot where the line has come to.
-func (l Line) add(p *plot.Plot) error {
-	look, part := lookOf(l.Look), plotter.XYs{}
-	var dots plotter.XYs
-	flush := func(last bool) error {
-		if len(part) == 1 || last && len(part) > 0 {
-			dots = append(dots, part[len(part)-1])
-		}
-		if len(part) > 1 {
-			line, err := plotter.NewLine(part)
-			if err != nil {
-				return err
-			}
-			line.LineStyle = draw.LineStyle{Color: look.color, Width: 1.75, Dashes: look.dashes}
-			p.Add(line)
-		}
-		part = plotter.XYs{}
-		return nil
-	}
-	for i, v := range l.Y {
-		if !math.IsNaN(v) {
-			part = append(part, plotter.XY{X: l.X[i], Y: v})
-		} else if err := flush(false); err != nil {
-			return err
-		}
-	}
-	if err := flush(true); err != nil || len(dots) == 0 {
-		return err
-	}
-	scatter, err := plotter.NewScatter(dots)
-	if err != nil {
-		return err
-	}
-	scatter.GlyphStyle = draw.GlyphStyle{Color: look.color, Shape: draw.CircleGlyph{}, Radius: 2.5}
-	p.Add(scatter)
 	return nil
 }
 

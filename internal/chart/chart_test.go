@@ -86,6 +86,48 @@ func TestRound(t *testing.T) {
 	}
 }
 
+// TestSheet has charts of one row and of half of one, each naming its own lines,
+// and a band.
+func TestSheet(t *testing.T) {
+	keyed, wide, plain := sample(), sample(), sample()
+	keyed.Key, keyed.Y.Label = true, "metres"
+	wide.Key, wide.Wide, wide.Lines[1].Name = true, true, "only in the wide one"
+	wide.Lines[0].Low, wide.Lines[0].High = []float64{0, 0, math.NaN(), 0, 0}, []float64{1, 1, 1, math.NaN(), 9}
+	for name, c := range map[string]struct {
+		charts []chart.Chart
+		height int
+		says   map[string]int
+	}{
+		"named above":             {[]chart.Chart{plain, plain}, 250 + 3*18 + 14, map[string]int{">two<": 1, ">metres<": 0}},
+		"named by each":           {[]chart.Chart{keyed, keyed, plain}, 500, map[string]int{">two<": 2, ">metres<": 2}},
+		"a wide one after one":    {[]chart.Chart{keyed, wide}, 500, map[string]int{">two<": 1, ">only in the wide one<": 1}},
+		"a wide one after two":    {[]chart.Chart{keyed, plain, wide}, 500, map[string]int{">two<": 1, ">only in the wide one<": 1}},
+		"a wide one before two":   {[]chart.Chart{wide, plain, keyed}, 500, map[string]int{">two<": 1, ">only in the wide one<": 1}},
+		"nothing is an empty one": {nil, 250, map[string]int{"<text": 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var svg, picture bytes.Buffer
+			if err := errors.Join(chart.Write(&svg, "svg", c.charts), chart.Write(&picture, "png", c.charts)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := png.DecodeConfig(&picture); err != nil || got.Height != 2*c.height || got.Width != 1680 {
+				t.Errorf("%+v, %v", got, err)
+			}
+			for text, want := range c.says {
+				if got := strings.Count(svg.String(), text); got != want {
+					t.Errorf("%s stands there %d times, want %d", text, got, want)
+				}
+			}
+			if strings.Contains(svg.String(), "NaN") {
+				t.Error("a gap is drawn")
+			}
+		})
+	}
+	if drawing, err := wide.Draw(); err != nil || !strings.Contains(drawing.SVG, "fill-opacity") {
+		t.Errorf("no band: %v, %s", err, drawing.SVG)
+	}
+}
+
 func TestWrite(t *testing.T) {
 	charts := []chart.Chart{sample(), sample(), sample()}
 	var svg, picture bytes.Buffer

@@ -12,18 +12,14 @@ func Chart(records []Record) string {
 	const chartWidth, chartHeight = 60, 4
 	var charts []string
 	for _, s := range successes(records) {
-		if len(s.points) == 0 {
+		if len(s.Y) == 0 {
 			continue
 		}
-		values := make([]float64, len(s.points))
-		for i, p := range s.points {
-			values[i] = p.Y
-		}
-		first, last := s.points[0].X, s.points[len(s.points)-1].X
-		charts = append(charts, asciigraph.Plot(values, asciigraph.Height(chartHeight), asciigraph.Width(chartWidth),
+		first, last := s.X[0], s.X[len(s.X)-1]
+		charts = append(charts, asciigraph.Plot(s.Y, asciigraph.Height(chartHeight), asciigraph.Width(chartWidth),
 			asciigraph.LowerBound(0), asciigraph.UpperBound(1), asciigraph.Precision(2),
 			asciigraph.XAxisRange(first, last), asciigraph.XAxisTickCount(3),
-			asciigraph.Caption(s.name+": success of sampled plans, by update")))
+			asciigraph.Caption(s.Name+": success of sampled plans, by update")))
 	}
 	return strings.Join(charts, "\n\n")
 }

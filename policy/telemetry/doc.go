@@ -1,6 +1,8 @@
 // Package telemetry keeps and shows what happens in a training: a [Record] for
 // each update, in a [Folder] as JSON lines and as TensorBoard events, and at the
-// end as learning curves in PNG and SVG; [Chart] draws them in a terminal.
+// end as learning curves in PNG and SVG: reward and success, the divergence from
+// the frozen start and the tool-token mass, entropy and the norm of the gradient.
+// [Chart] draws the success in a terminal.
 //
 //	folder, err := telemetry.Open(dir, 0, time.Now)
 //	err = folder.Write(record) // for each update

@@ -74,20 +74,70 @@ func TestFolderDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"reward", "success of sampled plans", "stage 0", "entropy", "gradient norm"} {
-		if !strings.Contains(string(content), text) {
-			t.Errorf("the drawing does not say %q", text)
-		}
-	}
-	d := xml.NewDecoder(bytes.NewReader(content))
-	for {
-		_, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+	wellFormed(t, content)
+}
+
+func wellFormed(t *testing.T, content []byte) {
+	t.Helper()
+	for d := xml.NewDecoder(bytes.NewReader(content)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestCurves has a panel for every measure of the training page, with its unit.
+func TestCurves(t *testing.T) {
+	short := record(3)
+	short.Success = nil // of another program
+	apart := record(1)
+	apart.KL = nil
+	for name, c := range map[string]struct {
+		records []Record
+		says    []string
+		silent  string
+	}{
+		"a run": {[]Record{record(1), record(2)}, []string{
+			"Mean reward", "reward per plan", "Success of sampled plans", "share of the plans", "stage 0", "stage 1", "KL divergence from the frozen start", "nats per token",
+			"Tool-token mass", "probability", "Entropy", "Gradient norm, before clipping", "L2 norm", "update",
+		}, "not measured"},
+		"one update":               {[]Record{record(1)}, []string{"Tool-token mass"}, "not measured"},
+		"nothing":                  {nil, []string{"Mean reward: not measured"}, "stage 0"},
+		"no start to compare with": {[]Record{apart}, []string{"KL divergence from the frozen start: not measured"}, "reward: not"},
+		"a record without success": {[]Record{record(1), record(2), short}, []string{"stage 0"}, "not measured"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content, err := Curves(c.records, "svg")
+			if err != nil {
+				t.Fatal(err)
+			}
+			wellFormed(t, content)
+			for _, text := range c.says {
+				if !strings.Contains(string(content), ">"+text+"<") {
+					t.Errorf("the drawing does not say %q", text)
+				}
+			}
+			if strings.Contains(string(content), c.silent) || strings.Contains(string(content), "NaN") {
+				t.Errorf("the drawing says %q, or NaN", c.silent)
+			}
+		})
+	}
+}
+
+// TestPick thins a curve to means over neighbours; its last point is that of the
+// last update.
+func TestPick(t *testing.T) {
+	var records []Record
+	for update := range 1000 {
+		r := record(update + 1)
+		r.Reward = float64(update)
+		records = append(records, r)
+	}
+	line := pick("reward", records, func(r Record) *float64 { return &r.Reward })
+	if n := len(line.X); n != 250 || len(line.Y) != n || line.X[n-1] != 1000 || line.Y[0] != 1.5 || line.Y[n-1] != 997.5 {
+		t.Errorf("%d points from %v, %v to %v, %v", len(line.X), line.X[0], line.Y[0], line.X[len(line.X)-1], line.Y[len(line.Y)-1])
 	}
 }
 
@@ -130,7 +180,7 @@ func TestRead(t *testing.T) {
 func TestCurvesRefusesFormats(t *testing.T) {
 	_, err := Curves([]Record{record(1)}, "gif")
 	var refused *tools.Error
-	if !errors.As(err, &refused) || refused.Want != "png or svg" {
+	if !errors.As(err, &refused) || refused.Want != "svg or png" {
 		t.Errorf("got %v", err)
 	}
 }

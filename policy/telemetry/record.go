@@ -1,6 +1,10 @@
 package telemetry
 
-import "toolgym/policy"
+import (
+	"slices"
+
+	"toolgym/policy"
+)
 
 // Record is one update.
 type Record struct {
@@ -14,6 +18,15 @@ type Record struct {
 	UpdatesPerSecond float64 `json:"updates_per_second"`
 	// Greedy is the evaluation made after this update, where one was due.
 	Greedy []Standing `json:"greedy,omitempty"`
+}
+
+// SuccessOf is the success of a stage; nil where it had no task, or is not the
+// run's.
+func (r Record) SuccessOf(stage string) *float64 {
+	if i := slices.Index(r.Stages, stage); i >= 0 && i < len(r.Success) {
+		return r.Success[i]
+	}
+	return nil
 }
 
 // Standing is how greedy plans do at a stage: means over a number of tasks.
