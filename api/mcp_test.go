@@ -64,7 +64,7 @@ func playMCP(t *testing.T, session *mcp.ClientSession) {
 		isError          bool
 	}{
 		{"a call", "add", `{"sum":2}`, map[string]int{"n": 2}, false},
-		{"bad arguments", "add", "maximum", map[string]int{"n": 200}, true},
+		{"bad arguments", "add", "at most 100", map[string]int{"n": 200}, true},
 		{"an unknown tool", "fly", "the tools are add, done", nil, true},
 		{"no arguments", "done", `{"sum":2}`, nil, false},
 		{"after the end", "done", "ended with step 4", nil, true},

@@ -147,7 +147,7 @@ func TestScoreRefuses(t *testing.T) {
 		{"an unknown aggregation", `{"aggregation":"mean","groups":[]}`, 422, "#/aggregation"},
 		{"an unknown loss", `{"loss":{"type":"ppo"},"groups":[]}`, 422, "#/loss/type"},
 		{"a loss with a field too many", `{"loss":{"gamma":1},"groups":[]}`, 422, "#/loss"},
-		{"a schema that is none", tool(`{"type":"thing"}`), 422, "#/groups/0/tools/1/parameters"},
+		{"a schema that is none", tool(`{"type":"thing"}`), 422, "#/groups/0/tools/1/parameters/type"},
 		{"a schema of a list", tool(`{"type":"array"}`), 422, "#/groups/0/tools/1/parameters"},
 		{"a schema that reads a file", tool(`{"$ref":"file:///etc/passwd"}`), 422, "#/groups/0/tools/1/parameters"},
 		{"a schema that reads a path", tool(`{"$ref":"/etc/passwd"}`), 422, "#/groups/0/tools/1/parameters"},

@@ -2,14 +2,18 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	reflector "github.com/invopop/jsonschema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 // reflectSchema writes the closed schema of a struct type.
@@ -52,6 +56,9 @@ func (noLoader) Load(url string) (any, error) {
 
 func compile(text json.RawMessage) (*schema, error) {
 	refused := func(err error) error {
+		if e := (*jsonschema.SchemaValidationError)(nil); errors.As(err, &e) {
+			return unschematic(e.Err)
+		}
 		return &Error{Code: Invalid, Where: "/parameters", Message: strings.ReplaceAll(err.Error(), "\n", " "),
 			Want: "a JSON Schema (draft 2020-12) of an object, without references to other documents"}
 	}
@@ -76,4 +83,28 @@ func compile(text json.RawMessage) (*schema, error) {
 		return nil, refused(fmt.Errorf("the schema at %q refers to itself for the same value", strings.TrimPrefix(at, schemaURL)))
 	}
 	return &schema{compiled, newFlat(doc)}, nil
+}
+
+// unschematic is the error for what is JSON and no schema: it names the place
+// that lies deepest, and what may stand there.
+func unschematic(err error) error {
+	refusal := &Error{Code: Invalid, Where: "/parameters", Message: "it is no JSON Schema", Want: "a JSON Schema (draft 2020-12) of an object"}
+	broken := (*jsonschema.ValidationError)(nil)
+	if !errors.As(err, &broken) {
+		return refusal
+	}
+	var list []Violation
+	leaves(broken, message.NewPrinter(language.English), &list)
+	deepest := slices.MaxFunc(list, func(a, b Violation) int {
+		return cmp.Compare(strings.Count(a.Pointer, "/"), strings.Count(b.Pointer, "/"))
+	})
+	var said []string
+	for _, v := range list {
+		if v.Pointer == deepest.Pointer && !slices.Contains(said, v.Message) {
+			said = append(said, v.Message)
+		}
+	}
+	slices.Sort(said)
+	refusal.Where, refusal.Message = "/parameters"+deepest.Pointer, strings.Join(said, ", or ")
+	return refusal
 }

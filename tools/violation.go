@@ -64,7 +64,11 @@ func leaves(e *jsonschema.ValidationError, p *message.Printer, out *[]Violation)
 		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
 			keyword = path[0] // a property that depends on another comes second
 		}
-		*out = append(*out, Violation{strictjson.Pointer(e.InstanceLocation...), keyword, e.ErrorKind.LocalizedString(p)})
+		text, ok := outside(e.ErrorKind)
+		if !ok {
+			text = e.ErrorKind.LocalizedString(p)
+		}
+		*out = append(*out, Violation{strictjson.Pointer(e.InstanceLocation...), keyword, text})
 		return
 	}
 	for _, cause := range e.Causes {

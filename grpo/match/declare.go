@@ -1,6 +1,8 @@
 package match
 
 import (
+	"slices"
+
 	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
@@ -26,8 +28,12 @@ func Offer(set tools.Set) *Offered {
 // declaration is what a tool's schema says of its arguments by name.
 type declaration struct {
 	names    map[string]bool
+	all      bool           // names are all that the tool speaks of
 	defaults map[string]any // of optional arguments only
 }
+
+// further are the keywords that can declare arguments beside "properties".
+var further = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties"}
 
 // declarations reads the properties of a tool's schema. Only the schema's own
 // top level is read: a default behind a reference is a note for readers and
@@ -48,6 +54,7 @@ func declarations(tool tools.Tool) declaration {
 			}
 		}
 	}
+	d.all = len(properties) > 0 && !slices.ContainsFunc(further, func(keyword string) bool { return schema[keyword] != nil })
 	required, _ := schema["required"].([]any)
 	for _, name := range required {
 		if name, ok := name.(string); ok {

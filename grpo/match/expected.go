@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
@@ -118,13 +119,18 @@ func (p *Plan) Needed() int { return len(p.calls) }
 func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]bool) (call, error) {
 	tool, ok := o.set.Lookup(c.Name)
 	if !ok {
-		return call{}, refusal.New("/name", fmt.Sprintf("one of %q", o.set.Names()), "no tool is named %q", c.Name)
+		return call{}, refusal.New("/name", offers(o.set), "no tool is named %q", c.Name)
 	}
 	given, err := decodeObject(c.Arguments)
 	if err != nil {
 		return call{}, refusal.Below("/arguments", err)
 	}
 	declared := o.declared[c.Name]
+	for _, name := range slices.Sorted(maps.Keys(c.Match)) {
+		if _, isGiven := given[name]; !isGiven && declared.all && !declared.names[name] {
+			return call{}, refusal.New("/match/"+name, "one of its arguments: "+strings.Join(slices.Sorted(maps.Keys(declared.names)), ", "), "%s has no argument %.80q", c.Name, name)
+		}
+	}
 	matchers := maps.Clone(c.Match)
 	if matchers == nil {
 		matchers = map[string]Matcher{}
@@ -147,6 +153,14 @@ func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]boo
 		compiled.arguments = append(compiled.arguments, a)
 	}
 	return compiled, solvable(tool, given, matchers)
+}
+
+// offers says what may be called.
+func offers(set tools.Set) string {
+	if len(set) == 0 {
+		return "tools that are declared, and there is none"
+	}
+	return "one of " + strings.Join(set.Names(), ", ")
 }
 
 // solvable refuses an expected call that its own schema refuses: no valid call

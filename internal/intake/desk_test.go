@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 		{"a tool without a name", `{"text":"","tools":[` + tool + `,{"parameters":{}}]}`, "/tools/1/name", "no name"},
 		{"a tool with a misspelt field", `{"text":"","tools":[{"type":"function","function":{"name":"f","parametres":{}}}]}`, "/tools/0", "parametres"},
 		{"a tool twice", `{"text":"","tools":[` + tool + `,` + tool + `]}`, "/tools/1", "stands already"},
-		{"a schema that is none", `{"text":"","tools":[{"name":"f","parameters":{"type":"thing"}}]}`, "/tools/0/parameters", "type"},
+		{"a schema that is none", `{"text":"","tools":[{"name":"f","parameters":{"type":"thing"}}]}`, "/tools/0/parameters/type", "value must be one of"},
 		{"a schema that reads a file", `{"text":"","tools":[{"name":"f","parameters":{"$ref":"file:///etc/passwd"}}]}`, "/tools/0/parameters", "leaves the schema"},
 		{"a schema of a host", `{"text":"","tools":[{"name":"f","parameters":{"$ref":"http://127.0.0.1:1/x"}}]}`, "/tools/0/parameters", "leaves the schema"},
 	}

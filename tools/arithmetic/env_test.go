@@ -109,7 +109,7 @@ func TestResults(t *testing.T) {
 		{"calculator", "0", []string{`calculator {"expression":"85÷6"}`}, `{"result":14.1666666667}`, false},
 		{"calculator's mistake", "0", []string{`calculator {"expression":"9^9^9"}`}, `{"error":"the power is too large: numerator and denominator may take 4096 bits each"}`, true},
 		{"a hundred thousand brackets", "0", []string{`calculator {"expression":"` + strings.Repeat("(", 100_000) + `"}`},
-			`{"error":"invalid arguments for calculator: /expression: maxLength: got 100,000, want 512"}`, true},
+			`{"error":"invalid arguments for calculator: /expression: got 100000 characters, want at most 512"}`, true},
 		{"lookup", "grounded", []string{`lookup {"name":"d"}`}, `{"result":8}`, false},
 		{"lookup of no letter", "grounded", []string{`lookup {"name":"e"}`}, `{"error":"the task has no such letter: its letters are a, b, c, d"}`, true},
 		{"lookup where there is none", "1", []string{`lookup {"name":"a"}`}, `{"error":"unknown tool \"lookup\"; the tools are multiply, add, subtract, divide, store, recall, answer, calculator"}`, true},
