@@ -5,16 +5,15 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"toolgym/api"
+	"toolgym/internal/golden"
 	"toolgym/internal/strictjson"
 )
 
@@ -72,19 +71,7 @@ func playTranscript(t *testing.T, name string) {
 		doc.check(t, method, path, got)
 		played.Files = append(played.Files, txtar.File{Name: fmt.Sprint(got.status), Data: shown(t, got)})
 	}
-	text := txtar.Format(played)
-	if *update {
-		if err := os.WriteFile(name, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), string(text)); diff != "" {
-		t.Errorf("run with -update if this is meant:\n%s", diff)
-	}
+	golden.Compare(t, name, string(txtar.Format(played)), *update)
 }
 
 // shown is an answer as the transcript keeps it: the headers that matter, and

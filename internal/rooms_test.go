@@ -8,7 +8,7 @@ import (
 
 // scaffolding names the rooms that exist for tests alone.
 func scaffolding() []string {
-	return []string{"internal/envtest", "internal/ollamatest", "internal/parts"}
+	return []string{"internal/envtest", "internal/golden", "internal/ollamatest", "internal/parts"}
 }
 
 // mayImport is the direction of imports: each room, and the rooms right below
@@ -50,6 +50,7 @@ func mayImport() map[string][]string {
 		"plugin":              {"grpo/eval", "policy", "api/client", "policy/trained"},
 		"internal":            {},
 		"internal/parts":      {},
+		"internal/golden":     {},
 		"internal/envtest":    {"tools/...", "internal/parts"},
 		"internal/episode":    {"internal/refusal"},
 		"internal/calculator": {"tools"},

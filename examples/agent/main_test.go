@@ -6,15 +6,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
 
 	"toolgym/api"
 	"toolgym/api/client"
+	"toolgym/internal/golden"
 	"toolgym/internal/ollamatest"
 	"toolgym/plugin"
 	"toolgym/tools"
@@ -22,24 +21,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden output")
-
-// golden compares with testdata/NAME.txt.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name + ".txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
-}
 
 func TestWithOllama(t *testing.T) {
 	server := ollamatest.Start(t)
@@ -54,7 +35,7 @@ func TestWithOllama(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: model}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "ollama", out.String())
+	golden.Compare(t, "testdata/ollama.txt", out.String(), *update)
 }
 
 // serving is a server of toolgym's own.
@@ -118,7 +99,7 @@ func TestOffline(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: &scripted{answer: `{"value":42}`}}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "offline", out.String())
+	golden.Compare(t, "testdata/offline.txt", out.String(), *update)
 }
 
 // scripted is a model that guesses an answer, whatever it is asked, then says

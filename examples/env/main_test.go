@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"toolgym/api"
 	"toolgym/api/client"
 	"toolgym/internal/envtest"
+	"toolgym/internal/golden"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -47,18 +45,7 @@ func TestOutput(t *testing.T) {
 	if err != nil || playErr != nil {
 		t.Fatal(err, playErr)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/output.txt", []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/output.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Error(diff)
-	}
+	golden.Compare(t, "testdata/output.txt", out.String(), *update)
 }
 
 // halver guesses the middle of what is left.

@@ -4,36 +4,17 @@ import (
 	"context"
 	"flag"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
 
+	"toolgym/internal/golden"
 	"toolgym/internal/ollamatest"
 	"toolgym/plugin"
 )
 
 var update = flag.Bool("update", false, "write the golden output")
-
-// golden compares with testdata/NAME.txt.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name + ".txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
-}
 
 func TestWithOllama(t *testing.T) {
 	server := ollamatest.Start(t)
@@ -48,7 +29,7 @@ func TestWithOllama(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: model}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "ollama", out.String())
+	golden.Compare(t, "testdata/ollama.txt", out.String(), *update)
 }
 
 func TestOffline(t *testing.T) {
@@ -56,7 +37,7 @@ func TestOffline(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: &scripted{}}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "offline", out.String())
+	golden.Compare(t, "testdata/offline.txt", out.String(), *update)
 }
 
 // scripted is a model that calls the calculator once, then answers.

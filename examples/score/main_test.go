@@ -2,11 +2,10 @@ package main
 
 import (
 	"flag"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"toolgym/internal/golden"
 )
 
 var update = flag.Bool("update", false, "write the golden output")
@@ -16,16 +15,5 @@ func TestOutput(t *testing.T) {
 	if err := run(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/output.txt", []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/output.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Error(diff)
-	}
+	golden.Compare(t, "testdata/output.txt", out.String(), *update)
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/golden"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 )
@@ -35,8 +35,8 @@ func TestDocumentedRun(t *testing.T) {
 	}
 	text, err := library.Encode()
 	must(t, err)
-	golden(t, "testdata/documented.jsonl", lines.Bytes())
-	golden(t, "testdata/documented.json", text)
+	golden.Compare(t, "testdata/documented.jsonl", lines.String(), *update)
+	golden.Compare(t, "testdata/documented.json", string(text), *update)
 	if got := names(library.Skills()); !cmp.Equal(got, []string{"open_door_sequence"}) {
 		t.Errorf("skills %v", got)
 	}
@@ -47,17 +47,5 @@ func TestDocumentedRun(t *testing.T) {
 	// 14 executions and 15 extractions in 14 uses: the published rate exceeds 1.
 	if got := library.Stats(); got.Uses != 14 || got.MeanSuccessRate != 29.0/14 {
 		t.Errorf("%+v", got)
-	}
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		must(t, os.WriteFile(path, got, 0o600))
-	}
-	want, err := os.ReadFile(path)
-	must(t, err)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s: run with -update if this is meant:\n%s", path, diff)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"toolgym/grpo/eval/report"
 	"toolgym/grpo/parse"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/golden"
 	"toolgym/tools"
 )
 
@@ -133,19 +133,7 @@ func TestGolden(t *testing.T) {
 	for _, format := range []report.Format{report.Text, report.Markdown, report.CSV, report.JUnit} {
 		t.Run(string(format), func(t *testing.T) {
 			got := render(t, sample(t), format)
-			path := filepath.Join("testdata", "sample."+string(format))
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Error(diff)
-			}
+			golden.Compare(t, filepath.Join("testdata", "sample."+string(format)), got, *update)
 		})
 	}
 }
