@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"toolgym/api/feed"
 	"toolgym/internal/refusal"
+	"toolgym/internal/sse"
 )
 
 // heartbeat is how often a stream that has nothing to say says so, lest somebody
@@ -36,13 +36,13 @@ func (s *Server) sendEvents(c echo.Context, events *feed.Feed, last func() (name
 		list, more := events.After(seen)
 		for _, text := range list {
 			seen++
-			if err := sendEvent(c, seen, "", text); err != nil {
+			if err := sse.Write(c.Response(), sse.Event{ID: strconv.Itoa(seen), Data: text}); err != nil {
 				return nil // the client has gone
 			}
 		}
 		if more == nil {
 			name, text := last()
-			_ = sendEvent(c, seen, name, text)
+			_ = sse.Write(c.Response(), sse.Event{ID: strconv.Itoa(seen), Name: name, Data: text})
 			c.Response().Flush()
 			return nil
 		}
@@ -59,18 +59,6 @@ func (s *Server) sendEvents(c echo.Context, events *feed.Feed, last func() (name
 			return nil
 		}
 	}
-}
-
-// sendEvent writes one event; an empty name is that of ordinary ones.
-func sendEvent(c echo.Context, id int, name string, text []byte) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "id: %d\n", id)
-	if name != "" {
-		fmt.Fprintf(&b, "event: %s\n", name)
-	}
-	fmt.Fprintf(&b, "data: %s\n\n", text) // JSON on one line
-	_, err := c.Response().Write(b.Bytes())
-	return err
 }
 
 // lastEvent is how many events the client has seen.

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,8 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
-	"strings"
+
+	"toolgym/internal/sse"
 )
 
 // An Event is one of a stream of Server-Sent Events. The last of a stream is
@@ -89,40 +89,22 @@ func (c *Client) listen(ctx context.Context, to string, after int, take func(Eve
 	return nil
 }
 
-// readEvents reads as much of the format as the server writes: fields id, event
-// and data, comments, and an empty line behind each event (WHATWG HTML, section
-// 9.2). It ends without an error only when take says no.
+// readEvents gives events to take, until it says no; a stream that ends before
+// has broken off.
 func readEvents(from io.Reader, take func(Event) bool) error {
-	lines := bufio.NewReader(io.LimitReader(from, largestAnswer))
-	var e Event
-	for {
-		line, err := lines.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF // half an event is none
-		}
+	for e, err := range sse.Read(io.LimitReader(from, largestAnswer)) {
 		if err != nil {
 			return err
 		}
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
-			if e.Data != nil && !take(e) {
-				return nil
-			}
-			e = Event{}
-			continue
-		}
-		switch name, value, _ := strings.Cut(line, ":"); name {
-		case "id":
-			if e.ID, err = strconv.Atoi(strings.TrimPrefix(value, " ")); err != nil {
+		id := 0
+		if e.ID != "" {
+			if id, err = strconv.Atoi(e.ID); err != nil {
 				return fmt.Errorf("the id of an event: %w", err)
 			}
-		case "event":
-			e.Name = strings.TrimPrefix(value, " ")
-		case "data":
-			if e.Data != nil {
-				e.Data = append(e.Data, '\n')
-			}
-			e.Data = append(e.Data, strings.TrimPrefix(value, " ")...)
+		}
+		if !take(Event{ID: id, Name: e.Name, Data: e.Data}) {
+			return nil
 		}
 	}
+	return io.ErrUnexpectedEOF
 }

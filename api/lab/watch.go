@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"toolgym/internal/sse"
 	"toolgym/tools"
 )
 
@@ -102,13 +103,7 @@ func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
 	}
 	return follow(r.Context(), l.config.Stopping, r.Header.Get("Last-Event-ID"), look, func(name, id string, text []byte) bool {
 		_ = control.SetWriteDeadline(time.Now().Add(slowest))
-		if name != "" {
-			name = "event: " + name + "\n"
-		}
-		if _, err := fmt.Fprintf(w, "id: %s\n%sdata: %s\n\n", id, name, text); err != nil {
-			return false
-		}
-		return control.Flush() == nil
+		return sse.Write(w, sse.Event{ID: id, Name: name, Data: text}) == nil && control.Flush() == nil
 	})
 }
 
