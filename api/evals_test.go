@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,35 +11,16 @@ import (
 
 	"toolgym/api"
 	"toolgym/api/client"
+	"toolgym/internal/ollamatest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
 
-// scripted speaks as Ollama does, for one model that answers every turn with the
-// same words: what these tests need is the way, not the model. The real Ollama
-// is evaluated in packages grpo/rollout and internal/evaluation. A turn waits
-// while hold is there.
+// scripted is a model's server: what these tests need is the way, not the model.
+// The real Ollama is evaluated in packages grpo/rollout and internal/evaluation.
 func scripted(t *testing.T, hold chan struct{}) string {
 	t.Helper()
-	mux := http.NewServeMux()
-	say := func(pattern, body string) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, body) })
-	}
-	say("GET /api/version", `{"version":"0.0.0"}`)
-	say("GET /api/tags", `{"models":[{"name":"mute:latest","digest":"aa11bb22cc33dd4400000000","size":1234567}]}`)
-	say("POST /api/show", `{"template":"{{ .Prompt }}<tool_call>","capabilities":["completion","tools"],"model_info":{"llama.context_length":2048}}`)
-	mux.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) {
-		if hold != nil {
-			select {
-			case <-hold:
-			case <-r.Context().Done():
-			}
-		}
-		_, _ = fmt.Fprint(w, `{"model":"mute","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"I do not know."},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":4}`)
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL
+	return ollamatest.Parrot{Model: "mute:latest", Says: "I do not know.", Hold: hold}.Serve(t)
 }
 
 func TestEvaluationFromStartToEnd(t *testing.T) {

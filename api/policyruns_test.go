@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"archive/tar"
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"toolgym/api"
 	"toolgym/api/training"
+	"toolgym/internal/sse"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -58,25 +58,13 @@ func (f *fixture) watch(path, last string, enough func(event) bool) (got []event
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		f.t.Fatalf("%d %v", response.StatusCode, response.Header)
 	}
-	var e event
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ": ")
-		switch name {
-		case "id":
-			e.id = value
-		case "event":
-			e.name = value
-		case "data":
-			e.data = value
-		case "":
-			if e == (event{}) {
-				continue // behind a comment
-			}
-			got = append(got, e)
-			if enough(e) {
-				return got
-			}
-			e = event{}
+	for e, err := range sse.Read(response.Body) {
+		if err != nil {
+			break // the server has gone
+		}
+		got = append(got, event{e.ID, e.Name, string(e.Data)})
+		if enough(got[len(got)-1]) {
+			break
 		}
 	}
 	return got

@@ -1,31 +1,11 @@
 package lab_test
 
 import (
-	"io"
-	"net/http"
 	"regexp"
 	"testing"
 
 	"toolgym/api"
 )
-
-// load fetches a page or a file as text.
-func load(t *testing.T, address string) string {
-	t.Helper()
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s\n%s", address, answer.Status, text)
-	}
-	return string(text)
-}
 
 // TestSharedScriptRunsOnce holds the pages' scripts to the address by which the
 // frame loads what they share.

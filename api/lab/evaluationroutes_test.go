@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,14 +11,14 @@ import (
 
 func TestEvaluationsWithoutADatabase(t *testing.T) {
 	address := serve(t, api.Config{}) + "/lab/evaluations"
-	if status, body := getPage(t, address); status != http.StatusOK || !strings.Contains(body, "--data") {
-		t.Errorf("%d: the page does not say how to get one", status)
+	if !strings.Contains(load(t, address, asPage), "--data") {
+		t.Error("the page does not say how to get one")
 	}
-	if status, _ := getPage(t, address+"/x"); status != http.StatusNotFound {
-		t.Errorf("one that there is not: %d", status)
+	if got := ask(t, http.MethodGet, address+"/x", "", asPage); got.status != http.StatusNotFound {
+		t.Errorf("one that there is not: %d", got.status)
 	}
-	if status, body := post(t, address, page, url.Values{"model": {"agent:idle"}, "envs": {"arithmetic"}}); status != http.StatusConflict || !strings.Contains(body, "data folder") {
-		t.Errorf("beginning one: %d", status)
+	if got := post(t, address, url.Values{"model": {"agent:idle"}, "envs": {"arithmetic"}}, asPage); got.status != http.StatusConflict || !strings.Contains(got.text, "data folder") {
+		t.Errorf("beginning one: %d", got.status)
 	}
 }
 
@@ -48,9 +47,9 @@ func TestEvaluationRefusals(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			status, body := post(t, address, page, test.form)
-			if status != http.StatusUnprocessableEntity || !strings.Contains(body, `id="`+test.field+`-wrong">`) {
-				t.Errorf("%d, want a fault at %s", status, test.field)
+			got := post(t, address, test.form, asPage)
+			if got.status != http.StatusUnprocessableEntity || !strings.Contains(got.text, `id="`+test.field+`-wrong">`) {
+				t.Errorf("%d, want a fault at %s", got.status, test.field)
 			}
 		})
 	}
@@ -68,51 +67,36 @@ func TestEvaluationsAreTheirOwners(t *testing.T) {
 		secrets[name], tokens = secret, append(tokens, token)
 	}
 	address := serve(t, api.Config{Data: t.TempDir(), Tokens: tokens}) + "/lab/evaluations"
-	as := func(who, method, path string, form url.Values) (int, string) {
+	as := func(who, method, path string, form url.Values) answer {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+secrets[who])
-		request.Header.Set("Accept", page)
-		answer, err := http.DefaultTransport.RoundTrip(request) // which follows no redirection
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = answer.Body.Close() }()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, string(text)
+		return ask(t, method, address+path, form.Encode(), asPage, sendsForm, bearer(secrets[who]))
 	}
-	if status, body := as("ann", http.MethodPost, "", url.Values{"model": {"agent:idle"}, "envs": {"arithmetic"}, "levels": {"0"}, "n": {"1"}, "run": {"anns"}}); status != http.StatusSeeOther {
-		t.Fatalf("beginning: %d %s", status, body)
+	if got := as("ann", http.MethodPost, "", url.Values{"model": {"agent:idle"}, "envs": {"arithmetic"}, "levels": {"0"}, "n": {"1"}, "run": {"anns"}}); got.status != http.StatusOK || !strings.Contains(got.text, "anns") {
+		t.Fatalf("beginning: %d %s", got.status, got.text)
 	}
 	for who, want := range map[string]int{"ann": http.StatusOK, "bob": http.StatusNotFound} {
-		if status, _ := as(who, http.MethodGet, "/anns", nil); status != want {
-			t.Errorf("%s sees the page: %d", who, status)
+		if got := as(who, http.MethodGet, "/anns", nil); got.status != want {
+			t.Errorf("%s sees the page: %d", who, got.status)
 		}
-		if _, body := as(who, http.MethodGet, "", nil); strings.Contains(body, "anns") != (who == "ann") {
+		if got := as(who, http.MethodGet, "", nil); strings.Contains(got.text, "anns") != (who == "ann") {
 			t.Errorf("%s sees a wrong list", who)
 		}
 	}
 	for _, what := range []string{"cancel", "delete", "resume"} {
-		if status, _ := as("bob", http.MethodPost, "/anns", url.Values{"do": {what}}); status != http.StatusNotFound {
-			t.Errorf("bob may %s: %d", what, status)
+		if got := as("bob", http.MethodPost, "/anns", url.Values{"do": {what}}); got.status != http.StatusNotFound {
+			t.Errorf("bob may %s: %d", what, got.status)
 		}
 	}
-	if _, body := as("bob", http.MethodGet, "?a=anns&b=none", nil); !strings.Contains(body, "there is no evaluation") && !strings.Contains(body, "There is no evaluation") {
+	if got := as("bob", http.MethodGet, "?a=anns&b=none", nil); !strings.Contains(got.text, "there is no evaluation") && !strings.Contains(got.text, "There is no evaluation") {
 		t.Error("bob compares")
 	}
-	if status, _ := as("ann", http.MethodPost, "/anns", url.Values{"do": {"cancel"}}); status != http.StatusSeeOther {
-		t.Errorf("cancelling what may have ended: %d", status)
+	if got := as("ann", http.MethodPost, "/anns", url.Values{"do": {"cancel"}}); got.status != http.StatusOK {
+		t.Errorf("cancelling what may have ended: %d", got.status)
 	}
-	if status, _ := as("ann", http.MethodGet, "/anns", nil); status != http.StatusOK {
-		t.Errorf("it is gone: %d", status)
+	if got := as("ann", http.MethodGet, "/anns", nil); got.status != http.StatusOK {
+		t.Errorf("it is gone: %d", got.status)
 	}
-	if status, _ := as("ann", http.MethodPost, "/anns", url.Values{"do": {"explode"}}); status != http.StatusUnprocessableEntity {
-		t.Errorf("an unknown deed: %d", status)
+	if got := as("ann", http.MethodPost, "/anns", url.Values{"do": {"explode"}}); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("an unknown deed: %d", got.status)
 	}
 }

@@ -2,10 +2,7 @@ package lab_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -13,38 +10,20 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"toolgym/api"
+	"toolgym/internal/ollamatest"
 )
 
 // begun begins an evaluation over REST and waits until it has ended.
 func begun(t *testing.T, server, request string) {
 	t.Helper()
+	got := ask(t, http.MethodPost, server+"/v1/evals", request, sendsJSON)
 	var state struct{ Run string }
-	if err := json.Unmarshal([]byte(fetched(t, http.MethodPost, server+"/v1/evals", request)), &state); err != nil || state.Run == "" {
-		t.Fatal(err, state)
+	if err := json.Unmarshal([]byte(got.text), &state); err != nil || state.Run == "" {
+		t.Fatal(err, got)
 	}
-	if events := fetched(t, http.MethodGet, server+"/v1/evals/"+url.PathEscape(state.Run)+"/events", ""); !strings.Contains(events, "event: end") {
+	if events := load(t, server+"/v1/evals/"+url.PathEscape(state.Run)+"/events"); !strings.Contains(events, "event: end") {
 		t.Fatalf("the evaluation never ended: %s", events)
 	}
-}
-
-// fetched is the answer to a request of a program, which must succeed.
-func fetched(t *testing.T, method, address, body string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode >= 300 {
-		t.Fatalf("%s %s: %d %s, %v", method, address, answer.StatusCode, text, err)
-	}
-	return string(text)
 }
 
 // kept is a browser on a server with three evaluations.
@@ -111,7 +90,7 @@ func TestEvaluationIsBegunAndDeleted(t *testing.T) {
 		t.Errorf("the page says %q", got)
 	}
 	for _, link := range eval[[]string](b, `[...document.querySelectorAll(".files a")].map(a => a.href)`) {
-		if fetched(t, http.MethodGet, link, "") == "" {
+		if load(t, link) == "" {
 			t.Errorf("%s is empty", link)
 		}
 	}
@@ -120,34 +99,11 @@ func TestEvaluationIsBegunAndDeleted(t *testing.T) {
 	b.until(`location.pathname === "/lab/evaluations" && document.getElementById("runs").innerText.includes("Nothing has been evaluated")`)
 }
 
-// slow speaks as Ollama does, for one model that waits with its answers until it
-// is let go, and writes markup.
-func slow(t *testing.T) (address string, release func()) {
-	t.Helper()
-	hold := make(chan struct{})
-	mux := http.NewServeMux()
-	say := func(pattern, body string) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, body) })
-	}
-	say("GET /api/version", `{"version":"0.0.0"}`)
-	say("GET /api/tags", `{"models":[{"name":"mute:latest","digest":"aa11bb22cc33dd4400000000","size":1234567}]}`)
-	say("POST /api/show", `{"template":"{{ .Prompt }}<tool_call>","capabilities":["completion","tools"],"model_info":{"llama.context_length":2048}}`)
-	mux.HandleFunc("POST /api/chat", func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-hold:
-		case <-r.Context().Done():
-		}
-		_, _ = fmt.Fprint(w, `{"model":"mute","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"<img src=x onerror=alert(1)>"},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":4}`)
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL, func() { close(hold) }
-}
-
 // TestEvaluationIsWatched while it runs, on both pages, and ends as text.
 func TestEvaluationIsWatched(t *testing.T) {
-	address, release := slow(t)
-	b := open(t, api.Config{Data: t.TempDir(), Ollama: []string{address}})
+	hold := make(chan struct{})
+	parrot := ollamatest.Parrot{Model: "mute:latest", Says: "<img src=x onerror=alert(1)>", Hold: hold}
+	b := open(t, api.Config{Data: t.TempDir(), Ollama: []string{parrot.Serve(t)}})
 	b.visit("/lab/evaluations")
 	b.set("#model", "chat:mute:latest")
 	b.set("#run", "watched")
@@ -159,7 +115,7 @@ func TestEvaluationIsWatched(t *testing.T) {
 	if got := b.text("#runs"); !strings.Contains(got, "running") || !strings.Contains(got, "0 of 3") {
 		t.Errorf("the list says %q", got)
 	}
-	release()
+	close(hold)
 	b.until(`document.getElementById("runs").innerText.includes("done")`)
 	b.visit("/lab/evaluations/watched")
 	b.until(`document.querySelector(".categories pre")?.textContent.includes("<img src=x")`)

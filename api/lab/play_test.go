@@ -1,9 +1,7 @@
 package lab_test
 
 import (
-	"fmt"
 	"html"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"toolgym/api"
 	"toolgym/internal/ollamatest"
@@ -26,27 +23,12 @@ type visitor struct {
 // ask sends a request and returns what came back, redirects followed.
 func (v visitor) ask(method, path string, form url.Values) (status int, text string) {
 	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), method, v.server+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/html")
-	if method == http.MethodPost {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
+	headers := []string{asPage, sendsForm}
 	if v.token != "" {
-		r.Header.Set("Authorization", "Bearer "+v.token)
+		headers = append(headers, bearer(v.token))
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	return answer.StatusCode, string(body)
+	got := ask(v.t, method, v.server+path, form.Encode(), headers...)
+	return got.status, got.text
 }
 
 // sees asks for a page and holds it to some of its words.
@@ -120,7 +102,7 @@ func TestModelWhoseServerIsGone(t *testing.T) {
 	}{
 		"no server is connected": {nil, "No Ollama server is connected"},
 		"it does not answer":     {[]string{gone.URL}, "does not answer"},
-		"it has no such model":   {[]string{answering(t, "other")}, "have no model of this name"},
+		"it has no such model":   {[]string{ollamatest.Parrot{Model: "other"}.Serve(t)}, "have no model of this name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := visitor{t: t, server: serve(t, api.Config{Ollama: c.servers})}
@@ -132,24 +114,8 @@ func TestModelWhoseServerIsGone(t *testing.T) {
 	}
 }
 
-// answering speaks as an Ollama server does whose models say one thing: what
-// these tests need is the way there and back.
-func answering(t *testing.T, says string) string {
-	t.Helper()
-	mux := http.NewServeMux()
-	say := func(pattern, body string) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, body) })
-	}
-	say("GET /api/version", `{"version":"0.0.0"}`)
-	say("GET /api/tags", `{"models":[{"name":"says","digest":"aa","size":1}]}`)
-	say("POST /api/chat", `{"model":"says","message":{"role":"assistant","thinking":`+quoted("thought "+says)+`,"content":`+quoted(says)+`},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":4}`)
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
 func TestPlayRefuses(t *testing.T) {
-	v := visitor{t: t, server: serve(t, api.Config{Ollama: []string{answering(t, "hello")}})}
+	v := visitor{t: t, server: serve(t, api.Config{Ollama: []string{ollamatest.Parrot{Model: "says", Says: "hello"}.Serve(t)}})}
 	for name, c := range map[string]struct {
 		form   url.Values
 		status int
@@ -185,7 +151,7 @@ func TestRunsAreTheirOwners(t *testing.T) {
 	}
 	server := serve(t, api.Config{Tokens: []api.Token{ann, bob}})
 	hers, his := visitor{t, server, annSecret}, visitor{t, server, bobSecret}
-	id := startRun(t, server, annSecret)
+	id := trainedRun(t, server, bearer(annSecret))
 	path := "/?level=1&before=base&after=run:" + id
 	text := hers.sees(path, "Run "+id[:8], "Last update", "KL to its start")
 	if strings.Contains(text, "No training of yours") {
@@ -199,20 +165,5 @@ func TestRunsAreTheirOwners(t *testing.T) {
 	}
 	if status, _ := (visitor{t, server, ""}).ask(http.MethodGet, "/lab/rollout", nil); status != http.StatusOK {
 		t.Errorf("without a token: %d", status) // the page that asks for one, after a redirect
-	}
-}
-
-// startRun trains a few updates and waits for them.
-func startRun(t *testing.T, server, secret string) (id string) {
-	t.Helper()
-	client := clientOf(t, server, secret)
-	state := client.start(`{"env":"arithmetic","algo":"grpo","stages":["0","1"],"updates":3,"seed":2}`)
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		switch now := client.state(state.ID); {
-		case now.State == "done":
-			return state.ID
-		case now.State == "failed" || time.Now().After(deadline):
-			t.Fatalf("the run is %s: %s", now.State, now.Error)
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,45 +9,19 @@ import (
 	"toolgym/api"
 )
 
-// post sends a form as a browser without scripts does, or as a script does.
-func post(t *testing.T, address, accept string, form url.Values) (status int, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Accept", accept)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
-}
-
-const (
-	page   = "text/html"
-	script = "application/problem+json, text/html"
-)
-
 func TestPlaygroundWithoutScripts(t *testing.T) {
 	address := serve(t, api.Config{}) + "/lab/playground"
 	const hostile = `<script>alert(1)</script><tool_call>{"name": "</code></pre><img src=x onerror=alert(2)>"}</tool_call>`
-	status, body := post(t, address, page, url.Values{"text": {hostile}, "family": {"hermes"}, "tools": {"[{\"name\": </textarea>"}, "format": {"2"}})
-	if status != http.StatusOK || strings.Contains(body, "<script>alert") || strings.Contains(body, "<img") || strings.Count(body, "</textarea>") != 3 {
-		t.Errorf("%d: markup got through", status)
+	got := post(t, address, url.Values{"text": {hostile}, "family": {"hermes"}, "tools": {"[{\"name\": </textarea>"}, "format": {"2"}}, asPage)
+	if got.status != http.StatusOK || strings.Contains(got.text, "<script>alert") || strings.Contains(got.text, "<img") || strings.Count(got.text, "</textarea>") != 3 {
+		t.Errorf("%d: markup got through", got.status)
 	}
-	if !strings.Contains(body, `id="tools-wrong">`) || !strings.Contains(body, "&lt;script&gt;alert(1)") {
+	if !strings.Contains(got.text, `id="tools-wrong">`) || !strings.Contains(got.text, "&lt;script&gt;alert(1)") {
 		t.Error("the field's fault or the text is not on the page")
 	}
-	status, body = post(t, address, page, url.Values{"text": {hostile}, "audit": {"1"}})
-	if status != http.StatusOK || !strings.Contains(body, "ten guesses") || strings.Contains(body, "<img") {
-		t.Errorf("%d: no attacks on the page, or markup", status)
+	got = post(t, address, url.Values{"text": {hostile}, "audit": {"1"}}, asPage)
+	if got.status != http.StatusOK || !strings.Contains(got.text, "ten guesses") || strings.Contains(got.text, "<img") {
+		t.Errorf("%d: no attacks on the page, or markup", got.status)
 	}
 }
 
@@ -67,47 +40,28 @@ func TestPlaygroundRefusals(t *testing.T) {
 		{"a weight that is none", "/audit", url.Values{"format": {"much"}}, http.StatusUnprocessableEntity, "-5 to 5"},
 	}
 	for _, test := range tests {
-		for _, accept := range []string{page, script} {
+		for _, accept := range []string{asPage, asScript} {
 			t.Run(test.name+" to "+accept, func(t *testing.T) {
-				status, body := post(t, address+test.path, accept, test.form)
-				if status != test.status || !strings.Contains(body, test.words) {
-					t.Errorf("%d %.300s, want %d and %q", status, body, test.status, test.words)
+				got := post(t, address+test.path, test.form, accept)
+				if got.status != test.status || !strings.Contains(got.text, test.words) {
+					t.Errorf("%d %.300s, want %d and %q", got.status, got.text, test.status, test.words)
 				}
-				if asPage := strings.HasPrefix(body, "<!doctype"); asPage != (accept == page) {
-					t.Errorf("%.80s", body)
+				if page := strings.HasPrefix(got.text, "<!doctype"); page != (accept == asPage) {
+					t.Errorf("%.80s", got.text)
 				}
 			})
 		}
 	}
-	if status, _ := getPage(t, address+"?example=none"); status != http.StatusNotFound {
-		t.Errorf("an example that there is not: %d", status)
+	if got := ask(t, http.MethodGet, address+"?example=none", "", asPage); got.status != http.StatusNotFound {
+		t.Errorf("an example that there is not: %d", got.status)
 	}
 }
 
 // TestTenMegabytesOfHostileText are read where the server takes so much.
 func TestTenMegabytesOfHostileText(t *testing.T) {
 	address := serve(t, api.Config{MaxBody: 64 << 20}) + "/lab/playground/reading"
-	status, body := post(t, address, page, url.Values{"text": {strings.Repeat("<tool_call>{\"a\":[", 10<<20/17)}, "family": {"hermes"}})
-	if status != http.StatusOK || len(body) > 300_000 {
-		t.Errorf("%d, %d bytes", status, len(body))
+	got := post(t, address, url.Values{"text": {strings.Repeat("<tool_call>{\"a\":[", 10<<20/17)}, "family": {"hermes"}}, asPage)
+	if got.status != http.StatusOK || len(got.text) > 300_000 {
+		t.Errorf("%d, %d bytes", got.status, len(got.text))
 	}
-}
-
-func getPage(t *testing.T, address string) (status int, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Accept", page)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
 }

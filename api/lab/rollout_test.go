@@ -12,6 +12,7 @@ import (
 
 	"toolgym/api"
 	"toolgym/grpo"
+	"toolgym/internal/ollamatest"
 	"toolgym/policy/trained"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -25,7 +26,7 @@ func TestFront(t *testing.T) {
 		b.visit("/" + query)
 		b.looks(name, nil)
 	}
-	run := startRun(t, b.url, "")
+	run := trainedRun(t, b.url)
 	for name, query := range map[string]string{"rollout-run": "?level=1&after=run:" + run, "rollout-grid": "?env=gridworld&level=0", "rollout-research": "?env=research"} {
 		b.size(1280, 900, "dark")
 		b.visit("/" + query)
@@ -175,7 +176,7 @@ func TestTasksAndEnvironments(t *testing.T) {
 // TestMarkupIsText lets a model answer with markup.
 func TestMarkupIsText(t *testing.T) {
 	const hostile = `</p><script>document.title="taken"</script><img src=x onerror="document.title='taken'"><b id=own>bold</b>`
-	b := open(t, api.Config{Ollama: []string{answering(t, hostile)}})
+	b := open(t, api.Config{Ollama: []string{ollamatest.Parrot{Model: "says", Thinks: "thought " + hostile, Says: hostile}.Serve(t)}})
 	b.size(1280, 900, "dark")
 	b.visit("/?after=ollama:says")
 	b.click(`button[name="play"]`)

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -11,21 +10,6 @@ import (
 	"toolgym/api"
 	"toolgym/internal/parts"
 )
-
-// get fetches an address as a program does.
-func get(t *testing.T, address string) (int, http.Header, string) {
-	t.Helper()
-	response, err := http.Get(address) //nolint:noctx // of a server that ends with the test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, response.Header, string(text)
-}
 
 func TestScriptPage(t *testing.T) {
 	b := open(t, api.Config{})
@@ -38,7 +22,7 @@ func TestScriptPage(t *testing.T) {
 	if !strings.Contains(shown, "2.5") {
 		t.Errorf("the weight is not in the script:\n%s", shown)
 	}
-	if _, _, file := get(t, b.url+eval[string](b, `document.querySelector("a[download]").getAttribute("href")`)); file != shown {
+	if file := load(t, b.url+eval[string](b, `document.querySelector("a[download]").getAttribute("href")`)); file != shown {
 		t.Errorf("the file is not what is shown:\n%s", file)
 	}
 	b.set("#learning_rate", "0")
@@ -52,12 +36,12 @@ func TestScriptFile(t *testing.T) {
 	python := parts.Need(t, parts.Python)
 	address := serve(t, api.Config{})
 	query := url.Values{"env": {"research"}, "level": {"1"}, "format": {"-0.5"}, "lora": {"off"}, "lora_r": {"3"}, "model": {"a'b\\\n"}}
-	status, header, text := get(t, address+"/lab/script/train_toolgym.py?"+query.Encode())
-	if status != http.StatusOK || !strings.HasPrefix(header.Get("Content-Type"), "text/x-python") || !strings.Contains(text, address) {
-		t.Fatalf("%d %v\n%s", status, header, text)
+	got := ask(t, http.MethodGet, address+"/lab/script/train_toolgym.py?"+query.Encode(), "")
+	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/x-python") || !strings.Contains(got.text, address) {
+		t.Fatalf("%d %v\n%s", got.status, got.header, got.text)
 	}
 	compile := exec.CommandContext(t.Context(), python, "-c", "import sys; compile(sys.stdin.read(), 'script', 'exec')")
-	compile.Stdin = strings.NewReader(text)
+	compile.Stdin = strings.NewReader(got.text)
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -72,9 +56,9 @@ func TestScriptRefusals(t *testing.T) {
 		"a server with a name": {"server=http://me:pw@host", "name or a password"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, _, text := get(t, address+"/lab/script/train_toolgym.py?"+c.query)
-			if status != http.StatusUnprocessableEntity || !strings.Contains(text, c.want) {
-				t.Errorf("%d %s", status, text)
+			got := ask(t, http.MethodGet, address+"/lab/script/train_toolgym.py?"+c.query, "")
+			if got.status != http.StatusUnprocessableEntity || !strings.Contains(got.text, c.want) {
+				t.Errorf("%d %s", got.status, got.text)
 			}
 		})
 	}

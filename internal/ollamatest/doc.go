@@ -12,6 +12,9 @@
 // of each model as much again. It needs no TestMain. [StartOwn] starts one
 // for a single test, which may [Server.Stop] it to see what its absence does.
 //
+// A [Parrot] only speaks as Ollama does: it is for tests in which what a model
+// says is no matter, or must be what no real one would say.
+//
 // Where there is no ollama the test is skipped, or failed, as package parts
 // says.
 //
