@@ -22,7 +22,17 @@ func (s *Server) onError(err error, c echo.Context) {
 	if f == nil {
 		f = asFault(ctx, err)
 	}
-	if !c.Response().Committed {
+	switch {
+	case c.Response().Committed:
+	case s.lab != nil && readsPages(c.Request()) && !strings.HasPrefix(c.Request().URL.Path, "/v1/"):
+		if f.Status == http.StatusInternalServerError {
+			f.Detail += " " + exchangeOf(ctx).id
+		}
+		if s.showFailure(c, f) == nil {
+			return
+		}
+		fallthrough // the page itself is what fails
+	default:
 		write(c, f)
 	}
 }

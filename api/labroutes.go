@@ -18,26 +18,27 @@ import (
 // labRoutes adds the pages of the lab. They are not in the document: programs
 // have the resources that the pages use.
 func (s *Server) labRoutes() error {
-	pages, err := lab.New(lab.Config{Specs: s.config.Specs, Scorer: s.scorer, Desk: &s.desk, MaxBody: s.config.MaxBody, CallTimeout: s.config.CallTimeout, Rubric: *s.config.Rubric, Runs: s.runs, Evals: s.labEvaluations(),
+	var err error
+	s.lab, err = lab.New(lab.Config{Specs: s.config.Specs, Scorer: s.scorer, Desk: &s.desk, MaxBody: s.config.MaxBody, CallTimeout: s.config.CallTimeout, Rubric: *s.config.Rubric, Runs: s.runs, Evals: s.labEvaluations(),
 		Ollama: s.config.Ollama, Checkpoint: s.config.Checkpoint, Now: s.config.Now, Guarded: len(s.config.Tokens) > 0, Stopping: s.stopping,
 		Owner: func(ctx context.Context) string { return exchangeOf(ctx).caller.name },
 		Owns:  func(ctx context.Context, owner string) bool { return exchangeOf(ctx).caller.owns(owner) }})
 	if err != nil {
 		return err
 	}
-	for _, route := range pages.Routes() {
+	for _, route := range s.lab.Routes() {
 		path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(route.Path, ":$1")
-		s.echo.Add(route.Method, path, s.page(pages, route))
+		s.echo.Add(route.Method, path, s.page(route))
 	}
 	if len(s.config.Tokens) > 0 {
-		s.signInRoutes(pages)
+		s.signInRoutes(s.lab)
 	}
 	return nil
 }
 
 // page serves a route of the lab: who has no token yet is sent to the page that
 // asks for one, and a refusal is a page as well, for those who read pages.
-func (s *Server) page(pages *lab.Lab, route lab.Route) echo.HandlerFunc {
+func (s *Server) page(route lab.Route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		who := exchangeOf(r.Context()).caller
@@ -45,7 +46,7 @@ func (s *Server) page(pages *lab.Lab, route lab.Route) echo.HandlerFunc {
 			if refusal.Status == http.StatusUnauthorized && readsPages(r) {
 				return c.Redirect(http.StatusSeeOther, "/lab/signin?next="+url.QueryEscape(r.URL.RequestURI()))
 			}
-			return showFailure(pages, c, refusal)
+			return s.showFailure(c, refusal)
 		}
 		for i, name := range c.ParamNames() {
 			r.SetPathValue(name, c.ParamValues()[i])
@@ -55,10 +56,10 @@ func (s *Server) page(pages *lab.Lab, route lab.Route) echo.HandlerFunc {
 			return nil
 		}
 		if f := failureOf(nil, err); f != nil {
-			return showFailure(pages, c, f)
+			return s.showFailure(c, f)
 		}
 		if errors.Is(err, context.DeadlineExceeded) && !hungUp(r.Context()) {
-			return showFailure(pages, c, fail(http.StatusServiceUnavailable, "the environment took too long").after(time.Second))
+			return s.showFailure(c, fail(http.StatusServiceUnavailable, "the environment took too long").after(time.Second))
 		}
 		return err
 	}
@@ -71,7 +72,8 @@ func readsPages(r *http.Request) bool {
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, problemType)
 }
 
-func showFailure(pages *lab.Lab, c echo.Context, f *failure) error {
+// showFailure writes a refusal as a page, for those who read pages.
+func (s *Server) showFailure(c echo.Context, f *failure) error {
 	if !readsPages(c.Request()) {
 		return f
 	}
@@ -80,5 +82,5 @@ func showFailure(pages *lab.Lab, c echo.Context, f *failure) error {
 	if len(f.Errors) == 1 {
 		detail = strings.TrimPrefix(f.Errors[0].Pointer, "#/") + f.Errors[0].Parameter + ": " + detail
 	}
-	return pages.Fail(c.Response(), c.Request(), f.Status, detail)
+	return s.lab.Fail(c.Response(), c.Request(), f.Status, detail)
 }

@@ -17,6 +17,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"toolgym/api/assessment"
+	"toolgym/api/lab"
 	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/intake"
@@ -39,6 +40,7 @@ type Server struct {
 	metrics  *metrics
 	runs     *training.Runs
 	evals    *assessment.Desk    // nil without a database
+	lab      *lab.Lab            // the pages for people
 	stopping chan struct{}       // closed when the server goes, for streams to end
 	traces   *sdk.TracerProvider // nil without
 	scorer   *grpo.Scorer

@@ -141,6 +141,18 @@ type received struct {
 	Strict *bool `json:"strict"`
 }
 
+// misfit says why JSON is no tool, in JSON's words and not in Go's.
+func misfit(err error) string {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return strings.TrimPrefix(err.Error(), "json: ")
+	case e.Field == "":
+		return "got " + e.Value + ", want object"
+	}
+	return "got " + e.Value + " as " + e.Field[strings.LastIndex(e.Field, ".")+1:] // before it stand the types that are embedded
+}
+
 // UnmarshalJSON reads the function form, with or without its outer
 // {"type","function"}, and compiles the schema. Unknown fields are refused: a
 // misspelt "parameters" would be a tool without any.
@@ -153,7 +165,7 @@ func (t *Tool) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&w); err != nil {
-		return &Error{Code: Invalid, Message: "this is no tool: " + err.Error(), Want: `{"type":"function","function":{"name","description","parameters"}}`}
+		return &Error{Code: Invalid, Message: "this is no tool: " + misfit(err), Want: `{"type":"function","function":{"name","description","parameters"}}`}
 	}
 	f, where := w.function, ""
 	switch {

@@ -91,7 +91,7 @@ func asked(form url.Values, wrong faults) evaluation.Request {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 1_000_000 {
-			wrong[field] = "This is no number of anything. Want a whole number from 1."
+			wrong[field] = "A whole number from 1 to 1000000, please."
 		}
 		return n
 	}
@@ -102,7 +102,7 @@ func asked(form url.Values, wrong faults) evaluation.Request {
 	if text := strings.TrimSpace(form.Get("seed")); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			wrong["seed"] = "This is no seed. Want a whole number from 0."
+			wrong["seed"] = "A whole number from 0, please."
 		}
 		request.Seed = seed
 	}

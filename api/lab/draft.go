@@ -148,7 +148,7 @@ func (d draft) expected() (*match.Expected, error) {
 	expected := &match.Expected{}
 	err := decoder.Decode(expected)
 	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
-		return nil, refusal.New("/"+strings.ReplaceAll(e.Field, ".", "/"), "a "+kindWord(e.Type.Kind().String()), "a %s does not fit", e.Value)
+		return nil, refusal.New("/"+strings.ReplaceAll(e.Field, ".", "/"), kindWord(e.Type.Kind().String()), "%s does not fit", e.Value)
 	}
 	if e := (*tools.Error)(nil); err != nil && !errors.As(err, &e) {
 		return nil, refusal.New("", `[{"name": …, "arguments": {…}}], or an object with calls, order, extra, match and answer`, "%s", strings.TrimPrefix(err.Error(), "json: "))
@@ -160,9 +160,11 @@ func (d draft) expected() (*match.Expected, error) {
 func kindWord(kind string) string {
 	switch kind {
 	case "struct", "map":
-		return "object"
+		return "an object"
 	case "slice":
-		return "list"
+		return "a list"
+	case "string":
+		return "a text"
 	case "bool":
 		return "true or false"
 	}

@@ -92,13 +92,29 @@ func (l *Lab) Routes() []Route {
 
 // Fail writes a refusal as a page, for people.
 func (l *Lab) Fail(w http.ResponseWriter, r *http.Request, status int, detail string) error {
-	return l.showAs(w, r, status, "fail", http.StatusText(status), detail)
+	return l.showAs(w, r, status, "fail", heading(status), sentence(detail))
+}
+
+// heading says what a status means to somebody who looks at a page.
+func heading(status int) string {
+	switch status {
+	case http.StatusForbidden:
+		return "This is not for you"
+	case http.StatusNotFound:
+		return "There is no such page"
+	case http.StatusUnprocessableEntity:
+		return "This can not be shown"
+	case http.StatusInternalServerError:
+		return "Something went wrong here"
+	}
+	return http.StatusText(status)
 }
 
 // SignIn writes the page that asks for a token. The message says what was wrong
 // with the last one.
 func (l *Lab) SignIn(w http.ResponseWriter, r *http.Request, status int, next, message string) error {
-	return l.showAs(w, r, status, "signin", "Sign in", struct{ Next, Message string }{next, message})
+	page := struct{ Next, Message string }{next, message}
+	return l.write(w, status, "signin", "frame.html", view{Title: "Sign in", Path: r.URL.Path, Page: page}) // who is not in can not sign out
 }
 
 // errorf wraps a fault of the pages' own.

@@ -16,6 +16,7 @@ import (
 	"toolgym/api/feed"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
+	"toolgym/tools"
 )
 
 // The states of a run.
@@ -163,6 +164,15 @@ func (r *Run) observe(ctx context.Context, folder *telemetry.Folder, record tele
 	return nil
 }
 
+// reason is an error as a client may see it: where the server keeps things is
+// for its log.
+func reason(err error) string {
+	if e, ok := errors.AsType[*tools.Error](err); ok {
+		return e.Error()
+	}
+	return "the server could not go on; its log says why"
+}
+
 // end notes how the run ended.
 func (r *Run) end(ctx context.Context, err error) {
 	r.mu.Lock()
@@ -175,7 +185,7 @@ func (r *Run) end(ctx context.Context, err error) {
 	case errors.Is(cause, errCancelled):
 		r.state.State = Cancelled
 	default:
-		r.state.State, r.state.Error = Failed, err.Error()
+		r.state.State, r.state.Error = Failed, reason(err)
 	}
 	r.gate = nil
 	r.feed.Close()

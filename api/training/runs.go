@@ -138,7 +138,7 @@ func (s *Runs) launch(run *Run, trainer *train.Trainer) error {
 		if err := run.keep(); err != nil {
 			s.config.Logger.Error("a policy run's end is not kept", "run", run.State().ID, "error", err)
 		}
-		s.config.Logger.Info("policy run", "run", run.State().ID, "state", run.State().State, "updates", run.State().Updates, "error", run.State().Error)
+		s.config.Logger.Info("policy run", "run", run.State().ID, "state", run.State().State, "updates", run.State().Updates, "error", err)
 	})
 	return nil
 }
