@@ -28,8 +28,13 @@ type trainingView struct {
 	Bound float64
 	First *row // whose figures they are; nil without runs
 	Rows  []row
+	More  int // older runs, which are not listed
 	Form  startForm
 }
+
+// mostRuns are listed, the newest first; of the older ones those that are shown
+// or go on.
+const mostRuns = 30
 
 // A trainingFrame is all that changes while trainings go on: what the page is
 // drawn with, and what its stream sends.
@@ -67,9 +72,12 @@ func (l *Lab) frame(s *selection) (trainingFrame, error) {
 func (l *Lab) trainingView(s *selection) (trainingView, error) {
 	frame, err := l.frame(s)
 	view := trainingView{trainingFrame: frame, Query: template.URL(s.Query().Encode()), Bound: s.bound, Form: l.startForm()}
-	for _, run := range s.runs {
-		view.Rows = append(view.Rows, run.row())
+	for i, run := range s.runs {
+		if i < mostRuns || run.shown || run.live() {
+			view.Rows = append(view.Rows, run.row())
+		}
 	}
+	view.More = len(s.runs) - len(view.Rows)
 	if first := s.first(); first != nil {
 		line := first.row()
 		view.First = &line
@@ -113,6 +121,15 @@ func trainingFiles() map[string]string {
 	return map[string]string{"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv; charset=utf-8"}
 }
 
+// fileName names the runs that a file is about.
+func (s *selection) fileName() string {
+	name := "training"
+	for _, run := range s.laid() {
+		name += "-" + run.Short()
+	}
+	return name
+}
+
 // downloadCurves sends what the page shows as a file.
 func (l *Lab) downloadCurves(w http.ResponseWriter, r *http.Request) error {
 	format := r.PathValue("format")
@@ -130,7 +147,7 @@ func (l *Lab) downloadCurves(w http.ResponseWriter, r *http.Request) error {
 	}
 	header := w.Header()
 	header.Set("Content-Type", kind)
-	header.Set("Content-Disposition", `attachment; filename="training.`+format+`"`)
+	header.Set("Content-Disposition", `attachment; filename="`+s.fileName()+"."+format+`"`)
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	header.Set("Cache-Control", "no-store")
 	_, _ = w.Write(file.Bytes()) // a client that has gone needs no file

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -84,7 +83,7 @@ func (c Chart) Draw() (Drawing, error) {
 // plot sets a drawing up, without a title.
 func (c Chart) plot() (*plot.Plot, error) {
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = nil // what is transparent becomes a colour that SVG does not know
 	p.X.Min, p.X.Max = c.X.From, max(c.X.To, c.X.From+1)
 	p.Y.Min, p.Y.Max = c.heights()
 	p.X.Tick.Marker = ticks(p.X.Min, p.X.Max, spacing(p.X.Max-p.X.Min, 5, 1))

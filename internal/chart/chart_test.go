@@ -134,6 +134,11 @@ func TestWrite(t *testing.T) {
 	if err := chart.Write(&svg, "svg", charts); err != nil || strings.Count(svg.String(), "Reward &lt;b&gt;") != 3 || !strings.Contains(svg.String(), "only") {
 		t.Errorf("%v: %s", err, svg.String())
 	}
+	for _, fill := range regexp.MustCompile(`(?:fill|stroke):([^;"]*)`).FindAllStringSubmatch(svg.String(), -1) {
+		if fill[1] != "none" && !regexp.MustCompile(`^#[0-9A-F]{6}$`).MatchString(fill[1]) {
+			t.Errorf("the file has the colour %q", fill[1])
+		}
+	}
 	if err := chart.Write(&picture, "png", charts); err != nil {
 		t.Fatal(err)
 	}
