@@ -174,7 +174,7 @@ func TestPagesLoadNothing(t *testing.T) {
 // at random makes a call that does not end.
 func TestPagesEndWithTheEnvironment(t *testing.T) {
 	f := serve(t, api.Config{CallTimeout: time.Millisecond})
-	for accept, want := range map[string]string{"text/html": "the environment took too long", "application/problem+json": `"status":503`} {
+	for accept, want := range map[string]string{"text/html": "The environment took too long.", "application/problem+json": `"status":503`} {
 		got := f.ask("GET", "/", "", "Accept: "+accept)
 		if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, want) {
 			t.Errorf("%s: %d %s", accept, got.status, got.body)

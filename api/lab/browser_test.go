@@ -88,8 +88,15 @@ func serve(t *testing.T, config api.Config) string {
 // open starts a server and a browser beside it.
 func open(t *testing.T, config api.Config) *browser {
 	t.Helper()
+	parts.Need(t, parts.Chromium)
+	return openAt(t, serve(t, config))
+}
+
+// openAt starts a browser beside a server.
+func openAt(t *testing.T, url string) *browser {
+	t.Helper()
 	program := parts.Need(t, parts.Chromium)
-	b := &browser{t: t, url: serve(t, config), wrong: &faults{}}
+	b := &browser{t: t, url: url, wrong: &faults{}}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(patience))
 	allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)

@@ -15,6 +15,9 @@ import (
 // mostTurns are shown of an episode: who walks at random walks long.
 const mostTurns = 40
 
+// answering is the tool by which arithmetic's agents hand their answer in.
+const answering = "answer"
+
 // An episode is a column of the page.
 type episode struct {
 	Side, Title, Label string // Side is the setting's name
@@ -29,7 +32,7 @@ type episode struct {
 	Critic             string  // what the numbers beside tokens are
 	Left               int     // turns that are not shown
 	Answer             string  // what was said last, or else called
-	Called             bool    // it is a call
+	Called             bool    // it is a call, and not of the tool that hands an answer in
 	Frames             []frame
 }
 
@@ -39,6 +42,7 @@ type turn struct {
 	Thought, Spoken string
 	Tokens          []token
 	Calls           []call
+	More            int // calls that are not shown
 }
 
 // A token is a word of a policy's plan.
@@ -81,13 +85,15 @@ func (e *episode) show(ctx context.Context, s scene, t take, score grpo.Score) e
 	if n := len(e.Turns); n > mostTurns {
 		e.Left, e.Turns = n-mostTurns, e.Turns[:mostTurns]
 	}
-	return e.draw(ctx, s)
+	err := e.draw(ctx, s)
+	e.bound()
+	return err
 }
 
 // last is what an agent said last, or else called last.
 func (t turn) last() (text string, called bool) {
 	if n := len(t.Calls); n > 0 {
-		return t.Calls[n-1].Name + " " + t.Calls[n-1].Arguments, true
+		return t.Calls[n-1].Name + " " + t.Calls[n-1].Arguments, t.Calls[n-1].Name != answering
 	}
 	return t.Spoken, false
 }

@@ -1,9 +1,6 @@
 package lab
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // A slot is where a fault is told, beside its field.
 type slot struct{ Name, Text string }
@@ -31,7 +28,7 @@ func (o outcome) PartsLine() string {
 	var parts []string
 	for _, p := range o.Parts {
 		if p.Error == "" {
-			parts = append(parts, fmt.Sprintf("%s:%s", p.Letter, strings.Replace(fmt.Sprintf("%+.2f", p.Reward), "-", "−", 1)))
+			parts = append(parts, p.Letter+":"+trimmed(p.Reward, true))
 		}
 	}
 	return strings.Join(parts, " | ")

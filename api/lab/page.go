@@ -76,6 +76,7 @@ func (l *Lab) functions() template.FuncMap {
 		"between":    between,
 		"points":     points,
 		"rate":       rate,
+		"visible":    visible,
 		"figure":     func(v float64) string { return strings.Replace(fmt.Sprintf("%.3f", v), "-", "−", 1) },
 	}
 }

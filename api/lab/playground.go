@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,7 +37,7 @@ type ground struct {
 	Draft     draft
 	Example   string // the name of the specimen that was loaded
 	Sliders   []Slider
-	Query     string // of the sliders, for the links to specimens
+	Query     template.URL // of the sliders, for the links to specimens
 	Families  []parse.Family
 	Origins   []string
 	Specimens []specimen
@@ -144,7 +145,7 @@ func (l *Lab) showGround(w http.ResponseWriter, r *http.Request, d draft, exampl
 	for _, slider := range page.Sliders {
 		query.Set(slider.Name, fmt.Sprint(slider.Value))
 	}
-	page.Query = query.Encode()
+	page.Query = template.URL(query.Encode())
 	for _, spec := range l.config.Specs {
 		for _, level := range spec.Levels {
 			page.Origins = append(page.Origins, spec.Name+"/"+level)

@@ -113,8 +113,8 @@ func TestStepping(t *testing.T) {
 	b.visit("/?env=gridworld&level=0&before=random")
 	steps := eval[int](b, `Number(document.querySelector("#episodes").dataset.steps)`)
 	seen := func() [2]int {
-		return [2]int{eval[int](b, `[...document.querySelectorAll("[data-side=Before] .turns > li")].filter(e => e.checkVisibility()).length`),
-			eval[int](b, `[...document.querySelectorAll("[data-side=After] .turns > li")].filter(e => e.checkVisibility()).length`)}
+		return [2]int{eval[int](b, `[...document.querySelectorAll("[data-side=Before] .turns > li")].filter(e => e.checkVisibility({visibilityProperty: true})).length`),
+			eval[int](b, `[...document.querySelectorAll("[data-side=After] .turns > li")].filter(e => e.checkVisibility({visibilityProperty: true})).length`)}
 	}
 	world := func() string {
 		return eval[string](b, `[...document.querySelectorAll("[data-side=After] .frame")].filter(e => e.checkVisibility()).map(e => e.dataset.step + e.querySelector("figcaption").textContent).join()`)

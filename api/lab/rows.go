@@ -26,7 +26,7 @@ func (s scene) rows(members []member) []tried {
 		list[i] = tried{Number: i + 1, Plan: s.planText(m), Parts: sharesOf(m.Score), Reward: "unknown", Success: m.Success,
 			Advantage: balance(m.Advantage), Ratio: reach(m.Ratios), Clipped: clippedText(m)}
 		if m.Reward != nil {
-			list[i].Reward = trimmed(*m.Reward, false)
+			list[i].Reward = measured(m.Reward)
 		}
 	}
 	return list
@@ -47,14 +47,18 @@ func (s scene) planText(m member) string {
 	return strings.Join(words, " ")
 }
 
-// counted names the tools that were called, in the order of their first calls.
+// counted names the tools that were called, in the order of their first calls,
+// and what was answered by one.
 func counted(calls []grpo.Call) string {
 	var names []string
-	times := map[string]int{}
+	times, answer := map[string]int{}, ""
 	for i := range calls {
 		name := calls[i].Name
 		if !calls[i].Counts() {
 			continue
+		}
+		if name == answering {
+			answer = string(calls[i].Arguments)
 		}
 		if times[name]++; times[name] == 1 {
 			names = append(names, name)
@@ -62,7 +66,9 @@ func counted(calls []grpo.Call) string {
 	}
 	for i, name := range names {
 		if n := times[name]; n > 1 {
-			names[i] = fmt.Sprintf("%s ×%d", name, n)
+			names[i] = fmt.Sprintf("%s ×%d", clipped(name, 60), n)
+		} else if name == answering {
+			names[i] += " " + clipped(answer, 60)
 		}
 	}
 	if len(names) == 0 {
@@ -83,8 +89,9 @@ func clippedText(m member) string {
 
 // balance writes an advantage, which has a sign unless it is none.
 func balance(v float64) string {
-	if text := trimmed(v, true); text != "+0.0" {
-		return text
+	text := strings.Replace(fmt.Sprintf("%+.3f", v), "-", "−", 1)
+	if text == "+0.000" || text == "−0.000" {
+		return "0.000"
 	}
-	return "0"
+	return text
 }

@@ -9,10 +9,12 @@ export function tell(text, wrong = false) {
   status.classList.toggle("wrong", wrong);
 }
 
+export const silent = "The server does not answer.";
+
 /** Fetches from this server. A refusal is thrown as an Error with its detail. */
 export async function ask(address, options = {}) {
   const headers = { Accept: "application/problem+json, text/html, application/json", ...options.headers };
-  const answer = await fetch(address, { ...options, headers });
+  const answer = await fetch(address, { ...options, headers }).catch(() => { throw new Error(silent); });
   if (answer.ok) return answer;
   const problem = await answer.json().catch(() => ({}));
   if (answer.status === 401) location.assign("/lab/signin?next=" + encodeURIComponent(location.pathname + location.search));

@@ -43,12 +43,30 @@ async function audit() {
   }
 }
 
+// What is in the form stays with its page of the history, so that whoever looks
+// at another page and comes back finds it. It is too long for the address.
+let keeping = 0;
+function keep() {
+  clearTimeout(keeping);
+  try { history.replaceState({ draft: Object.fromEntries(new FormData(form)) }, ""); } catch { /* longer than the browser keeps */ }
+}
+function restore(draft) {
+  for (const [name, value] of Object.entries(draft)) {
+    const control = form.elements.namedItem(name); // elements.length is none of them
+    if (!control || control.value === value) continue;
+    control.value = value;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+form.addEventListener("input", () => { clearTimeout(keeping); keeping = setTimeout(keep, 300); });
+addEventListener("pagehide", () => { if (keeping) keep(); });
+
 let pending = 0;
 form.addEventListener("input", (event) => {
   if (event.target.type !== "range") return;
   const query = weights();
   for (const link of document.querySelectorAll("[data-specimen]")) link.href = `/lab/playground?example=${link.dataset.specimen}&${query}`;
-  history.replaceState(null, "", `/lab/playground?example=${form.elements.example.value}&${query}`);
+  history.replaceState(history.state, "", `/lab/playground?example=${form.elements.example.value}&${query}`);
   if (attacks.childElementCount === 0) return;
   clearTimeout(pending);
   pending = setTimeout(audit, 250);
@@ -59,4 +77,5 @@ button.addEventListener("click", (event) => {
 });
 outcome.addEventListener("put", placeFaults);
 placeFaults();
+if (history.state?.draft) restore(history.state.draft);
 document.documentElement.dataset.playground = "true";

@@ -16,7 +16,7 @@ function show() {
     const step = Math.min(here(), turns.length);
     for (const turn of turns) {
       const own = Number(turn.dataset.step);
-      turn.hidden = own > step;
+      turn.classList.toggle("later", own > step);
       turn.toggleAttribute("aria-current", at !== null && own === step);
       if (own === step && at !== null) turn.setAttribute("aria-current", "step");
     }

@@ -2,7 +2,7 @@
 // new figures, and reading values off the curves. The server has drawn and
 // written all of it; here it is put in and looked up.
 "use strict";
-import { ask, put, tell } from "./lab.js";
+import { ask, put, silent, tell } from "./lab.js";
 
 const view = document.getElementById("view");
 const start = document.getElementById("start");
@@ -60,6 +60,7 @@ view.addEventListener("submit", (event) => event.preventDefault());
 
 let source = null;
 let frame = null; // the newest
+let lost = false; // the stream, and people have been told
 
 function watch() {
   source?.close();
@@ -67,10 +68,14 @@ function watch() {
   if (!document.getElementById("runs")) return;
   source = new EventSource(`/lab/training/events?${query()}`);
   source.addEventListener("message", (event) => take(JSON.parse(event.data)));
+  source.addEventListener("open", () => { if (lost) tell(""); lost = false; });
   source.addEventListener("end", () => source.close());
   const mine = source;
   source.addEventListener("error", () => {
-    if (mine === source && source.readyState === EventSource.CLOSED) tell("The stream of figures has ended; load the page again.", true);
+    if (mine !== source) return;
+    lost = true;
+    if (source.readyState === EventSource.CLOSED) tell("The stream of figures has ended; load the page again.", true);
+    else tell(`${silent} What is shown may be old; it goes on when the server is back.`, true);
   });
 }
 
@@ -136,7 +141,7 @@ function read(figure) {
     const texts = chart.texts[i] ?? [];
     const run = frame.runs[i], point = pointOf(run, at);
     const text = (at === null ? texts.findLast((t) => t) : texts[point]) || "–";
-    write(place, at > run.to[point] ? `${text} at ${run.to[point]}` : text); // of a run that is not there yet
+    write(place, text !== "–" && at > run.to[point] ? `${text} at ${run.to[point]}` : text); // of a run that is not there yet
   });
 }
 
