@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"net/http"
+	"strings"
 
 	"toolgym/internal/refusal"
 )
@@ -123,11 +124,11 @@ func trainingFiles() map[string]string {
 
 // fileName names the runs that a file is about.
 func (s *selection) fileName() string {
-	name := "training"
+	parts := []string{"training"}
 	for _, run := range s.laid() {
-		name += "-" + run.Short()
+		parts = append(parts, run.Short())
 	}
-	return name
+	return strings.Join(parts, "-")
 }
 
 // downloadCurves sends what the page shows as a file.
