@@ -100,7 +100,7 @@ func (s *Server) beginEval(ctx context.Context, in *evalInput) (*created[assessm
 	request.Owner = exchangeOf(ctx).caller.name
 	state, err := desk.Begin(ctx, request)
 	if err != nil {
-		return nil, inFields(err, map[string]string{"env": "envs", "level": "levels", "timeout": "timeout_s"})
+		return nil, inFields(err, map[string]string{"env": "envs", "level": "levels"})
 	}
 	return &created[assessment.State]{Location: "/v1/evals/" + escapePath(state.Name), Body: state}, nil
 }

@@ -70,9 +70,25 @@ func (c evalCommand) Run(ctx context.Context, world *console) error {
 		return err
 	}
 	if c.DryRun {
-		return c.dryRun(ctx, world, request)
+		return asFlag(c.dryRun(ctx, world, request))
 	}
-	return world.withStore(ctx, func(room evaluation.Room) error { return c.play(ctx, world, room, request) })
+	return world.withStore(ctx, func(room evaluation.Room) error { return asFlag(c.play(ctx, world, room, request)) })
+}
+
+// asFlag says in a caller's mistake which flag it is in, where it is in a field
+// of the request.
+func asFlag(err error) error {
+	return refusal.Relocate(err, func(where string) string {
+		switch where {
+		case "n":
+			return "-n"
+		case "timeout_s":
+			return "--timeout"
+		case "model", "ollama", "openai", "route", "env", "level", "rules", "suite", "limit", "trials", "concurrency", "run", "num_ctx", "num_predict", "max_turns", "temperature":
+			return "--" + strings.ReplaceAll(where, "_", "-")
+		}
+		return where
+	})
 }
 
 // withStore opens the database for as long as do runs.
@@ -104,12 +120,21 @@ func (c evalCommand) play(ctx context.Context, world *console, room evaluation.R
 	})
 	progress.end()
 	if errors.Is(err, context.Canceled) {
-		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("stopped with %d of %d trials kept", progress.kept(), e.Planned), Want: "toolgym eval --resume --run " + quote(e.Run.Name) + " to go on"}
+		return fmt.Errorf("stopped with %d of %d trials kept; go on with %s", progress.kept(), e.Planned, world.goOn(e.Run.Name))
 	}
 	if err := errors.Join(err, printing); err != nil {
 		return err
 	}
 	return c.finish(context.WithoutCancel(ctx), world, room, e.Run.Name)
+}
+
+// goOn is the command that goes on with a run.
+func (w *console) goOn(run string) string {
+	command := "toolgym eval --resume --run " + quote(run)
+	if w.data != "" {
+		command += " --data " + quote(w.data)
+	}
+	return command
 }
 
 // finish prints what the run found, and says by the exit code whether that is
@@ -128,7 +153,7 @@ func (c evalCommand) finish(ctx context.Context, world *console, room evaluation
 	case err != nil:
 		return err
 	case summary.Scored == 0 && summary.InfrastructureExcluded > 0:
-		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the server answered none of the %d trials", summary.Trials), Want: "toolgym eval --resume --run " + quote(run) + " when it works"}
+		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the server answered none of the %d trials", summary.Trials), Want: world.goOn(run) + " when it works"}
 	case c.FailUnder != nil && summary.Success == nil:
 		return threshold{errors.New("no success rate: " + summary.Withheld)}
 	case c.FailUnder != nil && *summary.Success < *c.FailUnder:

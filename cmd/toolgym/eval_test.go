@@ -6,6 +6,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,10 +155,12 @@ func TestEvalRefuses(t *testing.T) {
 		{"a model without tools", exitUsage, "--route raw", []string{"--model", "plain", "--ollama", server.URL}},
 		{"nobody listens", exitOutside, "ollama serve", []string{"--model", "good", "--ollama", "http://127.0.0.1:1"}},
 		{"https in place of http", exitOutside, "http:// in place of https://", []string{"--model", "good", "--ollama", strings.Replace(server.URL, "http:", "https:", 1)}},
-		{"no address", exitUsage, "no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
+		{"no address", exitUsage, "--ollama: \"localhost\" is no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
 		{"a server twice", exitUsage, "stands twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
 		{"two kinds of server", exitUsage, "one or the other", []string{"--model", "good", "--ollama", server.URL, "--openai", server.URL}},
-		{"an unknown route", exitUsage, "chat, raw, both or agent", []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
+		{"an unknown route", exitUsage, `--route: unknown route "side"; want chat, raw, both or agent`, []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
+		{"a billion tasks", exitUsage, "-n: 1000000000 tasks", []string{"--model", "good", "--ollama", server.URL, "-n", "1000000000"}},
+		{"years of patience", exitUsage, "--timeout: ", []string{"--model", "good", "--ollama", server.URL, "--timeout", "1000000000"}},
 		{"an unknown environment", exitUsage, "arithmetic", []string{"--model", "good", "--ollama", server.URL, "--env", "chess"}},
 		{"an unknown level", exitUsage, "restraint", []string{"--model", "good", "--ollama", server.URL, "--level", "17"}},
 		{"no suite", exitUsage, "no such file", []string{"--model", "good", "--ollama", server.URL, "--suite", "nosuch.jsonl"}},
@@ -231,7 +236,18 @@ func TestModels(t *testing.T) {
 	if len(listed.Models) != 4 || !listed.Models[0].Tools || listed.Models[3].Tools || listed.Models[0].Family != "hermes" {
 		t.Errorf("%+v", listed)
 	}
-	tell(t.Context(), t.TempDir(), "models", "--ollama", "http://127.0.0.1:1").expect(t, exitOutside, "ollama serve")
+	tell(t.Context(), t.TempDir(), "models", "--ollama", "http://127.0.0.1:1").expect(t, exitOutside, "--ollama: ", "ollama serve")
+}
+
+// What speaks as Ollama does may tell no digest.
+func TestModelsWithoutDigests(t *testing.T) {
+	mux := http.NewServeMux()
+	for pattern, body := range map[string]string{"GET /api/version": `{"version":"1"}`, "GET /api/tags": `{"models":[{"name":"m"},{"name":"n","digest":"abc"}]}`, "POST /api/show": `{}`} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+	}
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	tell(t.Context(), t.TempDir(), "models", "--ollama", server.URL).expect(t, exitDone, "m ", "n      abc")
 }
 
 func TestADatabaseThatCanNotBeRead(t *testing.T) {

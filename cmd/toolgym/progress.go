@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"time"
 
@@ -57,16 +56,6 @@ func newProgress(out io.Writer, e *evaluation.Evaluation, now func() time.Time) 
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + p.shown() })))
 	p.bar.SetCurrent(int64(p.before))
 	return p
-}
-
-// isTerminal reports whether somebody watches.
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	stat, err := file.Stat()
-	return err == nil && stat.Mode()&os.ModeCharDevice != 0
 }
 
 // add takes a trial into the figures.

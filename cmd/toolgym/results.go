@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"toolgym/grpo/eval"
 	formats "toolgym/grpo/eval/report"
@@ -148,7 +149,7 @@ func conversation(b *strings.Builder, run eval.Run, r eval.Record) error {
 // visible takes away what a terminal would obey: the text is a model's.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return '\ufffd'
 		}
 		return r

@@ -71,7 +71,7 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("stopped after %d of %d episodes, %s: %w", len(episodes), course.Total(), c.where(), err)
+		return fmt.Errorf("stopped after %d of %d episodes; %s", len(episodes), course.Total(), c.where())
 	}
 	return world.printJSON(skill.Summarise(episodes))
 }

@@ -57,7 +57,7 @@ func (c trainCommand) Run(ctx context.Context, world *console) error {
 	bar.stop()
 	err = errors.Join(err, folder.Close())
 	if errors.Is(err, context.Canceled) {
-		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("stopped and saved at update %d", result.Updates), Want: "toolgym train --resume " + quote(dir) + " to go on"}
+		return fmt.Errorf("stopped and saved at update %d; go on with toolgym train --resume %s", result.Updates, quote(dir))
 	}
 	if err != nil {
 		return err

@@ -35,8 +35,8 @@ func TestTrainIsStopped(t *testing.T) {
 	if got := <-code; got != exitOutside {
 		t.Errorf("exit code %d, want %d", got, exitOutside)
 	}
-	_, command, found := strings.Cut(errOut.String(), "want toolgym ")
-	command, _, _ = strings.Cut(command, " to go on")
+	_, command, found := strings.Cut(errOut.String(), "go on with toolgym ")
+	command, _, _ = strings.Cut(command, "\n")
 	if !found || !strings.Contains(errOut.String(), "stopped and saved at update ") {
 		t.Fatalf("printed %q", errOut.String())
 	}

@@ -127,7 +127,9 @@ func (s *Summary) sort(list []tally) {
 // headline works out the success rate and the worst case, each with its
 // interval, and withholds the first where too little was scored.
 func (s *Summary) headline(list []tally, source rand.Source) {
-	s.WorstCaseInterval = interval(counts(list, true), single(list), source)
+	one, two := source.Uint64(), source.Uint64()
+	draws := func() rand.Source { return rand.NewPCG(one, two) } // the same for both, so that they differ only by what is excluded
+	s.WorstCaseInterval = interval(counts(list, true), single(list), draws())
 	if s.Trials == 0 {
 		s.Withheld = "there are no trials"
 		return
@@ -138,7 +140,7 @@ func (s *Summary) headline(list []tally, source rand.Source) {
 		s.Withheld = fmt.Sprintf("only %d of %d trials could be scored (%.0f %%), at least %d %% are needed", s.Scored, s.Trials, 100*s.Coverage, leastCoverage)
 		return
 	}
-	rate, between := float64(s.Passed)/float64(s.Scored), interval(counts(list, false), single(list), source)
+	rate, between := float64(s.Passed)/float64(s.Scored), interval(counts(list, false), single(list), draws())
 	s.Success, s.Interval = &rate, &between
 }
 

@@ -115,7 +115,8 @@ func TestSummaryUsesWilsonForOneTrialATask(t *testing.T) {
 }
 
 // Whatever happens to the trials, each is in one denominator, the worst case
-// is not above the headline, and no interval has width zero.
+// is not above the headline, and is the headline where nothing is excluded, and
+// no interval has width zero.
 func TestSummaryAccounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("PPPPPFFTshi")), 1, 4, -1), 1, 10).Draw(t, "tasks")
@@ -125,6 +126,9 @@ func TestSummaryAccounts(t *testing.T) {
 		}
 		if s.WorstCaseInterval[0] >= s.WorstCaseInterval[1] || s.Success != nil && (*s.Success < s.WorstCase || s.Interval[0] >= s.Interval[1]) {
 			t.Fatalf("%+v", s)
+		}
+		if s.Scored == s.Trials && *s.Interval != s.WorstCaseInterval {
+			t.Fatalf("nothing is excluded, and the intervals are %v and %v", *s.Interval, s.WorstCaseInterval)
 		}
 		for k := range s.PassAt {
 			if s.PassAt[k] < s.PassAll[k]-1e-12 {

@@ -51,7 +51,7 @@ func TestProbeSaysWhatToDo(t *testing.T) {
 		{"an unknown model", server.URL, "nosuch", ollamatest.Tools},
 		{"nobody listens", "http://127.0.0.1:1", "m", "ollama serve"},
 		{"https in place of http", strings.Replace(server.URL, "http:", "https:", 1), "m", "http:// in place"},
-		{"another server", page.URL, "m", "another --ollama URL"},
+		{"another server", page.URL, "m", "the address of another"},
 		{"no address", "127.0.0.1:11434", "m", "http://127.0.0.1:11434"},
 	}
 	for _, test := range tests {

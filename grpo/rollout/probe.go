@@ -155,12 +155,12 @@ func (c Config) get(ctx context.Context, path string, into any) error {
 
 // unreachable says that there is no Ollama at the address, and what to look at.
 func (c Config) unreachable(err error) error {
-	want := "a running server (ollama serve), or another --ollama URL"
+	want := "a running server (ollama serve), or the address of another"
 	switch text := err.Error(); {
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		want = "http:// in place of https://"
 	case strings.Contains(text, "HTTP request to an HTTPS server"):
 		want = "https:// in place of http://"
 	}
-	return &tools.Error{Code: tools.Unavailable, Where: "--ollama", Message: fmt.Sprintf("no Ollama server answers at %s (%v)", c.URL, err), Want: want}
+	return &tools.Error{Code: tools.Unavailable, Where: "ollama", Message: fmt.Sprintf("no Ollama server answers at %s (%v)", c.URL, err), Want: want}
 }

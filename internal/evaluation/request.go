@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/suite"
@@ -115,7 +116,7 @@ func (r Request) Validate() error {
 		return refusal.New("concurrency", upTo(1024), "%d trials at a time", r.Concurrency)
 	case r.Timeout < 1 || r.Timeout > mostSeconds:
 		return refusal.New("timeout_s", upTo(mostSeconds), "%d seconds", r.Timeout)
-	case strings.ContainsAny(r.Run, "\n\r\t") || len(r.Run) > 200:
+	case strings.ContainsFunc(r.Run, unicode.IsControl) || len(r.Run) > 200:
 		return refusal.New("run", "a short name", "the name is too long or has control characters")
 	}
 	if len(r.Envs) > mostNames || len(r.Levels) > mostNames || len(r.Ollama) > mostNames {
@@ -123,10 +124,23 @@ func (r Request) Validate() error {
 	}
 	for _, address := range r.addresses() {
 		if err := r.config(address).Validate(); err != nil {
-			return err
+			return refusal.Relocate(err, r.field)
 		}
 	}
 	return nil
+}
+
+// field is the field that a setting of a server comes from.
+func (r Request) field(setting string) string {
+	switch {
+	case setting == "url" && r.OpenAI != "":
+		return "openai"
+	case setting == "url":
+		return "ollama"
+	case setting == "timeout":
+		return "timeout_s"
+	}
+	return setting
 }
 
 func upTo(most int) string { return fmt.Sprintf("between 1 and %d", most) }
