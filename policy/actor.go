@@ -40,9 +40,9 @@ func (a *Actor) Refresh() {
 }
 
 // Plan plans for all prompts at once: greedily if rng is nil, else by sampling
-// from it. The pool batch mixes the prompts of one call.
-// A prompt that the network
-// can not read is a [*tools.Error].
+// from it. The pool batch mixes the prompts of one call. A plan has all of the
+// configuration's steps: where an episode ends in it, only the environment knows.
+// A prompt that the network can not read is a [*tools.Error].
 func (a *Actor) Plan(prompts []Prompt, rng *rand.Rand) ([]Plan, error) {
 	if len(prompts) == 0 {
 		return nil, nil

@@ -17,8 +17,19 @@ type Batch struct {
 	// Advantages is one number for each episode, for the update grpo.
 	Advantages []float64
 
-	logProbs []float64 // steps·batch, when the plans were sampled
-	sampled  bool      // logProbs holds those of these plans
+	logProbs []float64 // steps·batch, of the policy that ratios are to
+	sampled  bool      // logProbs holds those of the prompts and plans in of
+	of       []int
+}
+
+// content is what log-probabilities depend on: each episode's prompt and plan.
+func (b *Batch) content() []int {
+	list := make([]int, 0, len(b.of))
+	for i, p := range b.Prompts {
+		list = append(append(list, p.Stage, len(p.Context)), p.Context...)
+		list = append(list, b.Plans[i]...)
+	}
+	return list
 }
 
 // NewBatch returns an empty batch of the learner's size.

@@ -113,13 +113,18 @@ func LoadNet(path string) (*Net, Checkpoint, error) {
 	if text, err := os.ReadFile(sidecar(path) + next); err == nil {
 		// The writer was stopped between the two files, or before.
 		if c, err := decodeSidecar(text); err == nil && c.Weights == digest(weights) {
-			return DecodeNet(weights, text)
+			return decodeAt(path, weights, text)
 		}
 	}
 	text, err := readFile(sidecar(path))
 	if err != nil {
 		return nil, Checkpoint{}, err
 	}
+	return decodeAt(path, weights, text)
+}
+
+// decodeAt is DecodeNet of a file.
+func decodeAt(path string, weights, text []byte) (*Net, Checkpoint, error) {
 	n, c, err := DecodeNet(weights, text)
 	if err != nil {
 		return nil, Checkpoint{}, at(path, err)
@@ -145,6 +150,9 @@ func restore(n *Net, c Checkpoint) (*Learner, error) {
 	if c.Optimizer == nil {
 		return nil, refusal.New("optimizer", "a checkpoint of a learner", "missing: this checkpoint only acts")
 	}
+	if c.Optimizer.Steps != c.Update {
+		return nil, refusal.New("optimizer/steps", fmt.Sprint(c.Update), "%d after %d updates", c.Optimizer.Steps, c.Update)
+	}
 	l, err := NewLearner(n)
 	if err != nil {
 		return nil, err
@@ -155,6 +163,11 @@ func restore(n *Net, c Checkpoint) (*Learner, error) {
 	}
 	if err := decode("optimizer/square", c.Optimizer.Square, l.adam.Square); err != nil {
 		return nil, err
+	}
+	for i, x := range l.adam.Square {
+		if x < 0 {
+			return nil, refusal.New("optimizer/square", "at least 0", "number %d is %v", i, x)
+		}
 	}
 	if l.start != nil {
 		if err := decode("start", c.Start, l.start.params.Flat); err != nil {
@@ -195,7 +208,7 @@ func decodeSidecar(text []byte) (Checkpoint, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return Checkpoint{}, refusal.New("sidecar", "the JSON that was saved", "something follows the JSON value")
 	}
-	if c.Update < 0 || c.Optimizer != nil && c.Optimizer.Steps < 0 {
+	if c.Update < 0 {
 		return Checkpoint{}, refusal.New("update", "at least 0", "%d updates", c.Update)
 	}
 	return c, c.Config.Validate()

@@ -104,3 +104,17 @@ func TestStoppedBetweenFiles(t *testing.T) {
 	move(newer, path)
 	wantUpdate(4)
 }
+
+// TestForeignNextSidecar: what is wrong with a sidecar under its second name is
+// told with the file's name as well.
+func TestForeignNextSidecar(t *testing.T) {
+	path, _ := saved(t, policy.UpdateA2C)
+	sidecar := strings.TrimSuffix(path, ".safetensors") + ".json"
+	if err := os.Rename(sidecar, sidecar+".next"); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, sidecar+".next", func(s string) string { return strings.Replace(s, `"hidden":16`, `"hidden":32`, 1) })
+	_, _, err := policy.LoadLearner(path)
+	wantRefused(t, err, path+": ")
+	wantRefused(t, err, "shape")
+}

@@ -77,6 +77,7 @@ const (
 	maxHidden = 1024
 	maxStages = 1024
 	maxSize   = 1 << 16
+	maxValues = 1 << 27 // of one layer over a batch: a learner holds some eight times as many
 )
 
 // Validate says which field is wrong, as a [*tools.Error].
@@ -98,6 +99,10 @@ func (c Config) Validate() error {
 		if s.value < 1 || s.value > s.top {
 			return refusal.New(s.name, fmt.Sprintf("1 to %d", s.top), "%d", s.value)
 		}
+	}
+	if int64(c.Batch)*int64(c.Steps+c.Context)*int64(c.Hidden) > maxValues {
+		return refusal.New("batch", fmt.Sprintf("batch × (steps + context) × hidden of at most %d", maxValues),
+			"%d episodes of %d tokens, with contexts of %d, %d wide", c.Batch, c.Steps, c.Context, c.Hidden)
 	}
 	numbers := []struct {
 		name        string

@@ -1,6 +1,7 @@
-// Package policy is the local policy: a GRU actor-critic of about 60,000
-// weights, trained on the spot, that plans calls for the environments of this
-// module.
+// Package policy is the local policy: a GRU actor-critic, trained on the spot, that
+// plans calls for the environments of this module. 96 wide it has 115,795 weights,
+// of which the GRU that reads contexts has half: with the published means in its
+// place ([PoolBatch], [PoolOwn]) they are 59,923.
 //
 // A [Net] reads a [Prompt] (the context's tokens and a stage) and writes a plan,
 // token by token. An [Actor] makes plans greedily or by sampling. A [Learner]
@@ -24,18 +25,20 @@
 //	logits = pi(h'), value = v(h')
 //
 // The first input is the embedding of [CTX], each next one that of the token
-// chosen before. Weights are drawn by PyTorch's defaults; where what was read has
-// to last for long, [Config] has a memory for the gates z. Names and shapes of the weights are PyTorch's, so that a
-// checkpoint opens there as it is.
+// chosen before. pool is the mean of the context's embeddings, or the last state
+// of a GRU over them. Weights are drawn by PyTorch's defaults; where what was read
+// has to last for long, [Config] has a memory for the gates z. Names and shapes of
+// the weights are PyTorch's, so that a checkpoint opens there as it is.
 //
 // # Updates
 //
 // The documented update is the published one, defects included: its advantage
 // is the episode's reward less the sum of all its values, and tokens after the
 // end carry gradient. The update a2c mends this: what follows the end is masked,
-// and advantages are taken step by step (GAE). The update grpo has no critic:
-// advantages are handed in, and the loss is that of package objective, the one
-// that scores language models.
+// and advantages are taken step by step (GAE; Schulman et al., 2016). The update
+// grpo (Shao et al., 2024) has no critic: advantages are handed in, and the loss is
+// that of package objective, the one that scores language models. All are steps of
+// Adam along a gradient that is clipped to a global norm.
 //
 // # Speed and exactness
 //

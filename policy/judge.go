@@ -49,7 +49,7 @@ func (a *Actor) Judge(prompts []Prompt, plans [][]int) ([]Judgement, error) {
 // force writes a plan into the rows of steps, its end filled up.
 func (c Config) force(actions []int, b, batch int, plan []int) error {
 	if len(plan) > c.Steps {
-		return refusal.New(fmt.Sprintf("/%d", b), fmt.Sprintf("at most %d", c.Steps), "%d tokens", len(plan))
+		return refusal.New(fmt.Sprintf("/plans/%d", b), fmt.Sprintf("at most %d", c.Steps), "%d tokens", len(plan))
 	}
 	for t := range c.Steps {
 		token := arithmetic.Eos
@@ -57,7 +57,7 @@ func (c Config) force(actions []int, b, batch int, plan []int) error {
 			token = plan[t]
 		}
 		if token < 0 || token >= arithmetic.Vocabulary {
-			return refusal.New(fmt.Sprintf("/%d/%d", b, t), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
+			return refusal.New(fmt.Sprintf("/plans/%d/%d", b, t), fmt.Sprintf("0 to %d", arithmetic.Vocabulary-1), "%d is no token", token)
 		}
 		actions[t*batch+b] = token
 	}

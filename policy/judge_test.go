@@ -57,8 +57,8 @@ func TestJudgeRefuses(t *testing.T) {
 		plans   [][]int
 		want    string
 	}{
-		"a plan that is too long":      {[]policy.Prompt{prompt}, [][]int{slices.Repeat([]int{arithmetic.Add}, 9)}, "at most 8"},
-		"what is no token":             {[]policy.Prompt{prompt}, [][]int{{arithmetic.Vocabulary}}, "is no token"},
+		"a plan that is too long":      {[]policy.Prompt{prompt}, [][]int{slices.Repeat([]int{arithmetic.Add}, 9)}, "/plans/0: 9 tokens; want at most 8"},
+		"what is no token":             {[]policy.Prompt{prompt}, [][]int{{arithmetic.Vocabulary}}, "/plans/0/0: 18 is no token"},
 		"a prompt without a plan":      {[]policy.Prompt{prompt, prompt}, [][]int{{1}}, "one for each prompt"},
 		"a prompt that it cannot read": {[]policy.Prompt{{Context: []int{1}, Stage: 99}}, [][]int{{1}}, "stage"},
 	} {

@@ -79,8 +79,9 @@ func (l *Learner) Sample(b *Batch, rng *rand.Rand) error {
 	return nil
 }
 
-// DivergedError is the error of an update whose gradient is not a number. The
-// weights are those before it.
+// DivergedError is the error of an update whose gradient is not a number, or along
+// whose gradient a step would overflow float32. The weights and the optimizer are
+// those before it.
 type DivergedError struct {
 	Update   int // counted from 1
 	GradNorm float64
@@ -88,12 +89,16 @@ type DivergedError struct {
 
 // Error tells the update.
 func (d *DivergedError) Error() string {
+	if !math.IsNaN(d.GradNorm) && !math.IsInf(d.GradNorm, 0) {
+		return fmt.Sprintf("update %d: a step along a gradient of norm %v overflows; the weights are left as they were", d.Update, d.GradNorm)
+	}
 	return fmt.Sprintf("update %d: the gradient's norm is %v; the weights are left as they were", d.Update, d.GradNorm)
 }
 
 // Update makes one update from a batch. Updates of grpo may use a batch
-// several times: ratios are to the policy that sampled it. The first error of
-// each is a [*tools.Error] for a batch that does not fit, or [*DivergedError].
+// several times: ratios are to the policy that sampled its plans or, where they
+// were handed in, to the policy of the first update by them. An error is a
+// [*tools.Error] for a batch that does not fit, or a [*DivergedError].
 func (l *Learner) Update(b *Batch) (Metrics, error) {
 	if err := l.take(b); err != nil {
 		return Metrics{}, err
@@ -111,7 +116,7 @@ func (l *Learner) Update(b *Batch) (Metrics, error) {
 		return Metrics{}, fmt.Errorf("update %d: %w", l.updates+1, err)
 	}
 	norm := update.Norm(l.graph.Grad)
-	if math.IsNaN(norm) || math.IsInf(norm, 0) {
+	if math.IsNaN(norm) || math.IsInf(norm, 0) || !l.adam.Fits(l.net.params.Flat, norm, l.net.config.MaxGradNorm) {
 		return Metrics{}, &DivergedError{Update: l.updates + 1, GradNorm: norm}
 	}
 	l.adam.Step(l.net.arithmetic, l.net.params.Flat, l.graph.Grad, norm, l.net.config.MaxGradNorm)

@@ -10,21 +10,24 @@ import (
 // Pointers are nil where nothing was measured: without [Config.Compare] or grpo
 // there is no starting policy to compare with, and only grpo clips ratios.
 type Metrics struct {
-	Update     int     `json:"update"`    // counted from 1
-	Reward     float64 `json:"reward"`    // mean over the episodes
-	Advantage  float64 `json:"advantage"` // mean of the absolute value
-	PolicyLoss float64 `json:"policy_loss"`
-	ValueLoss  float64 `json:"value_loss"`
-	Entropy    float64 `json:"entropy"`
-	Loss       float64 `json:"loss"`
-	GradNorm   float64 `json:"grad_norm"` // before clipping
+	Update     int     `json:"update"`      // counted from 1
+	Reward     float64 `json:"reward"`      // mean over the episodes of their sums
+	Advantage  float64 `json:"advantage"`   // mean of the absolute value
+	PolicyLoss float64 `json:"policy_loss"` // −log p · advantage: summed over an episode, mean over episodes; of grpo the clipped surrogate, β·KL included
+	ValueLoss  float64 `json:"value_loss"`  // mean squared error of the critic, before its weight
+	Entropy    float64 `json:"entropy"`     // mean over the steps that count, in nats: at most log 18 = 2.89
+	Loss       float64 `json:"loss"`        // policy loss + value_coef · value loss − entropy_coef · entropy
+	GradNorm   float64 `json:"grad_norm"`   // L2, of all weights together, before clipping
 
-	KL       *float64 `json:"kl"`        // mean k3 to the starting policy, over the steps that count
+	// KL estimates the divergence of the policy from the starting one, in nats: the
+	// mean over the steps that count of k3 = (r − 1) − log r, r the ratio of the
+	// starting policy's probability to the policy's (Schulman, 2020).
+	KL       *float64 `json:"kl"`
 	ClipLow  *float64 `json:"clip_low"`  // share of the steps whose ratio was clipped from below
 	ClipHigh *float64 `json:"clip_high"` // and from above
 
-	ToolMass      float64  `json:"tool_mass"`       // mean probability on the six tools
-	CallProb      float64  `json:"call_prob"`       // mean probability of the tool calls that were made
+	ToolMass      float64  `json:"tool_mass"`       // mean probability on the six tools, over the steps that count
+	CallProb      float64  `json:"call_prob"`       // mean probability of the tool calls that were made; 0 where none was
 	StartCallProb *float64 `json:"start_call_prob"` // the same calls' under the starting policy
 }
 

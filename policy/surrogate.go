@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"toolgym/grpo/objective"
 	"toolgym/policy/internal/update"
@@ -55,13 +56,15 @@ func (s surrogate) byEpisode(steps []float64, like [][]float64) [][]float64 {
 
 // surrogate returns the loss of a batch. The first update after sampling is by
 // the policy that sampled, and notes its log-probabilities for those that
-// follow.
+// follow. Prompts or plans that were changed by hand begin anew.
 func (l *Learner) surrogate(b *Batch, start []float32) update.Surrogate {
+	content := b.content()
+	b.sampled = b.sampled && slices.Equal(content, b.of)
 	s := surrogate{config: l.net.config.GRPO, advantages: b.Advantages, old: b.logProbs, start: widen(start, nil)}
 	return func(logProbs [][]float64) (update.Relation, error) {
 		if !b.sampled {
 			b.logProbs = widen(l.graph.Loss.LogP, b.logProbs)
-			b.sampled = true
+			b.sampled, b.of = true, content
 		}
 		return s.relate(logProbs)
 	}

@@ -20,7 +20,8 @@ type chain struct {
 
 // plan finds how to reach the next target: by the nearest of the skills that
 // reach one, if one is for exactly that way and its cells are free, or by a chain of
-// skills that takes fewer steps. It is empty where nothing is known to lead
+// skills that takes fewer steps. Skills without a path, which a library's file may
+// hold, are no ways. It is empty where nothing is known to lead
 // there.
 func (l *Library) plan(v *view) chain {
 	gains, target, known := v.next()
@@ -31,7 +32,7 @@ func (l *Library) plan(v *view) chain {
 	hits, _ := l.Retrieve(v.state(), features(v, way, true), nearest) // a query of the right size
 	direct := chain{}
 	for _, s := range hits {
-		if s.Gains == gains && s.end() == way && v.clear(&s, v.agent) && (direct.steps == 0 || len(s.Actions) < direct.steps) {
+		if len(s.Path) > 0 && s.Gains == gains && s.end() == way && v.clear(&s, v.agent) && (direct.steps == 0 || len(s.Actions) < direct.steps) {
 			direct = chain{[]Skill{s}, len(s.Actions)}
 		}
 	}

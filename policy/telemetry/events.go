@@ -29,15 +29,24 @@ const (
 	eventStep        = 2
 	eventFileVersion = 3
 	eventSummary     = 5
+	eventSessionLog  = 7
 	summaryValue     = 1
 	valueTag         = 1
 	valueSimple      = 2
+	sessionStatus    = 1
+	sessionStart     = 1 // the value of the status
 )
 
 // openEvents begins a file of its own for each session of a run; TensorBoard
-// puts them together by their names' order.
+// puts them together by their names' order. What earlier sessions wrote beyond the
+// update is dropped: files that begin there are removed, and to TensorBoard a
+// session that starts at the next update makes void what it has read of that one
+// and later ones.
 func openEvents(dir string, update int, now func() time.Time) (*events, error) {
-	path := filepath.Join(dir, fmt.Sprintf("events.out.tfevents.%010d.toolgym", update))
+	path := filepath.Join(dir, eventsName(update))
+	if err := removeLater(path); err != nil {
+		return nil, err
+	}
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the event file: %w", err)
@@ -45,10 +54,37 @@ func openEvents(dir string, update int, now func() time.Time) (*events, error) {
 	e := &events{file: file, buffer: bufio.NewWriter(file), now: now}
 	version := protowire.AppendTag(nil, eventFileVersion, protowire.BytesType)
 	version = protowire.AppendString(version, "brain.Event:2")
-	if err := e.append(update, version); err != nil {
+	status := protowire.AppendTag(nil, sessionStatus, protowire.VarintType)
+	status = protowire.AppendVarint(status, sessionStart)
+	start := protowire.AppendTag(nil, eventSessionLog, protowire.BytesType)
+	start = protowire.AppendBytes(start, status)
+	if err := errors.Join(e.append(update, version), e.append(update+1, start)); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return e, nil
+}
+
+// eventsName is the file of the session that begins after an update. All have as
+// many digits, so that names are in the order of updates.
+func eventsName(update int) string {
+	return fmt.Sprintf("events.out.tfevents.%010d.toolgym", update)
+}
+
+// removeLater removes the files of sessions that began after that of a path.
+func removeLater(path string) error {
+	dir, own := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("looking for event files: %w", err)
+	}
+	for _, e := range entries {
+		if ours, _ := filepath.Match("events.out.tfevents.*.toolgym", e.Name()); ours && e.Name() > own {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("removing events of updates that happen again: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // write writes a record's figures as scalars.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ type event struct {
 	wall    float64
 	step    uint64
 	version string
+	starts  bool // a session
 	scalars map[string]float32
 }
 
@@ -81,6 +83,11 @@ func readEvent(t *testing.T, message []byte) event {
 			e.step, _ = protowire.ConsumeVarint(value)
 		case 3:
 			e.version = string(value)
+		case 7:
+			fields(t, value, func(_ protowire.Number, value []byte) {
+				status, _ := protowire.ConsumeVarint(value)
+				e.starts = status == 1
+			})
 		case 5:
 			fields(t, value, func(_ protowire.Number, value []byte) { readScalar(t, value, e.scalars) })
 		}
@@ -118,7 +125,7 @@ func TestEventsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := readEvents(t, filepath.Join(dir, "events.out.tfevents.0000000007.toolgym"))
-	if len(got) != 2 || got[0].version != "brain.Event:2" || got[0].step != 7 || got[1].step != 8 || got[1].wall != 1_700_000_000.25 {
+	if len(got) != 3 || got[0].version != "brain.Event:2" || got[0].step != 7 || !got[1].starts || got[1].step != 8 || got[2].step != 8 || got[2].wall != 1_700_000_000.25 {
 		t.Fatalf("events %+v", got)
 	}
 	want := map[string]float32{
@@ -126,7 +133,45 @@ func TestEventsReadBack(t *testing.T) {
 		"tool_mass": 0, "call_prob": 0, "restarts": 0, "updates_per_second": 0, "success/0": 0.5,
 		"greedy_success/1": 0.75, "greedy_reward/1": 1.25,
 	}
-	if diff := cmp.Diff(want, got[1].scalars); diff != "" {
+	if diff := cmp.Diff(want, got[2].scalars); diff != "" {
 		t.Errorf("want (-) and read back (+):\n%s", diff)
+	}
+}
+
+// TestEventsHappenOnce goes on from updates before those that were written, as after
+// a kill, and reads as TensorBoard does: a session's start makes void what was
+// read of its step and later ones.
+func TestEventsHappenOnce(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "events.out.tfevents.9999999999.other"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	written(t, dir, 0, 5)
+	written(t, dir, 3, 8)
+	written(t, dir, 6, 7)
+	written(t, dir, 2, 4) // of an older copy of the checkpoint
+	var steps []uint64
+	for _, update := range []int{0, 2, 3, 6} {
+		path := filepath.Join(dir, eventsName(update))
+		if update > 2 {
+			if _, err := os.Stat(path); !os.IsNotExist(err) {
+				t.Errorf("the file of update %d is still there: %v", update, err)
+			}
+			continue
+		}
+		for _, e := range readEvents(t, path) {
+			switch {
+			case e.starts:
+				steps = slices.DeleteFunc(steps, func(step uint64) bool { return step >= e.step })
+			case len(e.scalars) > 0:
+				steps = append(steps, e.step)
+			}
+		}
+	}
+	if diff := cmp.Diff([]uint64{1, 2, 3, 4}, steps); diff != "" {
+		t.Errorf("want (-) and seen by TensorBoard (+):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "events.out.tfevents.9999999999.other")); err != nil {
+		t.Errorf("a file of somebody else: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,8 +183,12 @@ func (c Config) Validate() error {
 		return refusal.New("excess", "at least 0", "%v", c.Excess)
 	case c.Polish < 0:
 		return refusal.New("polish", "at least 0", "%d", c.Polish)
-	case !(c.Scale > 0):
+	case !(c.Scale > 0 && c.Scale <= math.MaxFloat64):
 		return refusal.New("scale", "a positive number", "%v", c.Scale)
+	case !(math.Abs(c.Cost) <= math.MaxFloat64):
+		return refusal.New("cost", "a number", "%v", c.Cost)
+	case !(math.Abs(c.Idle) <= math.MaxFloat64):
+		return refusal.New("idle", "a number", "%v", c.Idle)
 	case c.Network.Batch%c.Group != 0:
 		return refusal.New("group", fmt.Sprintf("a divisor of the batch of %d", c.Network.Batch), "%d", c.Group)
 	case c.Algorithm == GRPO && c.Group < 2:

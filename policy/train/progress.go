@@ -165,28 +165,40 @@ func Resume(specs tools.Specs, path string, updates int) (*Trainer, error) {
 	}
 	p, err := decodeProgress(checkpoint.Progress)
 	if err != nil {
-		return nil, err
+		return nil, refusal.Below(path+": ", err)
+	}
+	if made := p.Updates - p.Since; learner.Updates() != made {
+		return nil, refusal.New(path+": update", fmt.Sprintf("%d, those since the run began or began again", made), "%d updates", learner.Updates())
 	}
 	if updates > 0 {
 		p.Config.Updates = updates
 	}
 	p.Config.Network = learner.Net().Config()
-	if err := p.Config.Validate(); err != nil {
-		return nil, err
-	}
-	spec, err := specs.Lookup(p.Config.Env)
+	t, err := revive(specs, p.Config, checkpoint.Random)
 	if err != nil {
-		return nil, err
-	}
-	t, err := prepare(spec, p.Config)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.pcg.UnmarshalBinary(checkpoint.Random); err != nil {
-		return nil, refusal.New("random", "the state of the random source that was saved", "%v", err)
+		return nil, refusal.Below(path+": ", err)
 	}
 	t.progress = p
 	t.adopt(learner)
+	return t, nil
+}
+
+// revive returns a trainer without a learner, whose random source is where it was.
+func revive(specs tools.Specs, c Config, random []byte) (*Trainer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	spec, err := specs.Lookup(c.Env)
+	if err != nil {
+		return nil, err
+	}
+	t, err := prepare(spec, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.pcg.UnmarshalBinary(random); err != nil {
+		return nil, refusal.New("random", "the state of the random source that was saved", "%v", err)
+	}
 	return t, nil
 }
 
@@ -211,6 +223,11 @@ func decodeProgress(text json.RawMessage) (progress, error) {
 	}
 	if n := len(p.Config.Levels); len(p.Rates) != n || len(p.Best) != n || p.Updates < 0 || p.Since < 0 || p.Since > p.Updates {
 		return p, refusal.New("progress", want, "its numbers do not fit each other")
+	}
+	for i, rate := range p.Rates {
+		if !(rate >= 0 && rate <= 1) {
+			return p, refusal.New(fmt.Sprintf("progress/rates/%d", i), "a share, 0 to 1", "%v", rate)
+		}
 	}
 	return p, nil
 }

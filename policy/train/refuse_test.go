@@ -58,6 +58,9 @@ func TestNewRefuses(t *testing.T) {
 		"all tasks held out":     {func(c *train.Config) { c.HoldOut = 1 }, "hold_out"},
 		"a share that is NaN":    {func(c *train.Config) { c.HoldOut = math.NaN() }, "hold_out"},
 		"scale zero":             {func(c *train.Config) { c.Scale = 0 }, "scale"},
+		"an endless scale":       {func(c *train.Config) { c.Scale = math.Inf(1) }, "scale"},
+		"a cost that is NaN":     {func(c *train.Config) { c.Cost = math.NaN() }, "cost"},
+		"idling without end":     {func(c *train.Config) { c.Idle = math.Inf(-1) }, "idle"},
 		"negative polish":        {func(c *train.Config) { c.Polish = -1 }, "polish"},
 		"zero width":             {func(c *train.Config) { c.Network.Hidden = 0 }, "hidden"},
 		"a negative batch":       {func(c *train.Config) { c.Network.Batch = -8 }, "batch"},
@@ -102,5 +105,27 @@ func TestDivergence(t *testing.T) {
 	}
 	if again, err := train.Resume(specs(), path, 0); err != nil || again.Updates() != 0 {
 		t.Errorf("the checkpoint does not resume: %v", err)
+	}
+}
+
+// TestDivergenceLeavesACheckpointThatResumes saves after every update, on the way to
+// numbers that overflow.
+func TestDivergenceLeavesACheckpointThatResumes(t *testing.T) {
+	for name, rate := range map[string]float64{"at once": 1e38, "later": 1e30} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "policy.safetensors")
+			config := small(t, sound(train.A2C, 1), 100)
+			config.Network.LearningRate, config.Evaluate, config.Check = rate, 1, 4
+			trainer := started(t, arithmetic.Spec(), config)
+			_, err := trainer.Run(t.Context(), train.Options{Checkpoint: path})
+			if err != nil {
+				if _, ok := errors.AsType[*policy.DivergedError](err); !ok {
+					t.Fatal(err)
+				}
+			}
+			if again, err := train.Resume(specs(), path, 0); err != nil || again.Updates() != trainer.Updates() {
+				t.Errorf("after %d updates the checkpoint does not resume: %v", trainer.Updates(), err)
+			}
+		})
 	}
 }

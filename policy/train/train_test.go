@@ -184,10 +184,13 @@ func TestResumeRefuses(t *testing.T) {
 		_, err := train.Resume(tools.Specs{gridworld.Spec()}, path, 0)
 		wantRefused(t, err, "arithmetic")
 	})
-	for name, change := range map[string][2]string{
-		"a level too many": {`"levels":["0","1","2"]`, `"levels":["0","1"]`},
-		"an unknown field": {`"restarts"`, `"retards"`},
-		"a broken random":  {`"random":"`, `"random":"AAAA`},
+	for name, change := range map[string][3]string{
+		"a level too few":         {`"levels":["0","1","2"]`, `"levels":["0","1"]`, ": progress: its numbers do not fit each other"},
+		"an unknown field":        {`"restarts"`, `"restart"`, `: progress: json: unknown field "restart"`},
+		"a broken random":         {`"random":"`, `"random":"AAAA`, ": random: "},
+		"a rate beyond all":       {`"rates":[`, `"rates":[7`, ": progress/rates/0: 7"},
+		"updates of another run":  {`"since":0`, `"since":4`, ": update: 10 updates; want 6"},
+		"an algorithm of another": {`"algorithm":"a2c"`, `"algorithm":"ppo"`, ": algorithm: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sidecar := strings.TrimSuffix(path, ".safetensors") + ".json"
@@ -201,11 +204,14 @@ func TestResumeRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			changed := strings.Replace(string(content), change[0], change[1], 1)
+			if changed == string(content) {
+				t.Fatalf("there is no %s in it", change[0])
+			}
 			if err := errors.Join(os.WriteFile(broken, weights, 0o644), os.WriteFile(strings.TrimSuffix(broken, ".safetensors")+".json", []byte(changed), 0o644)); err != nil {
 				t.Fatal(err)
 			}
 			_, err = train.Resume(specs(), broken, 0)
-			wantRefused(t, err, "")
+			wantRefused(t, err, broken+change[2])
 		})
 	}
 }

@@ -41,6 +41,16 @@ func Norm[F vector.Float](grad []F) float64 {
 	return math.Sqrt(sums[0] + sums[1] + sums[2] + sums[3])
 }
 
+// Fits reports whether a step along a gradient of the given norm, clipped to
+// limit, stays within the numbers of float32: the squares of the gradient, and the
+// values, which a step moves by at most 3.2 rates (Kingma and Ba, 2015, section
+// 2.1, with these β).
+func (a *Adam[F]) Fits(values []F, norm, limit float64) bool {
+	const largest = math.MaxFloat32 / 4 // room for sums
+	clipped := max(1, min(norm, limit))
+	return clipped*clipped < largest && Norm(values)+10*a.Rate*clipped < largest // 10: the first mean is corrected by 1 ÷ (1 − Beta1)
+}
+
 // Step clips the gradient, whose norm is given, to the norm limit (scaled by
 // limit ÷ (norm + 1e-6) as PyTorch does it) and makes one step. grad is read
 // only.

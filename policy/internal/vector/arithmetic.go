@@ -17,7 +17,9 @@ type Arithmetic[F Float] interface {
 	CellGrad(c CellGrad[F])
 	// Add adds src to dst.
 	Add(dst, src []F)
-	// Exp sets dst to the exponentials of src; the two may be the same slice.
+	// Exp sets dst to the exponentials of src; the two may be the same slice. What
+	// lies beyond float32 may become its largest number in place of +Inf, and its
+	// least normal one in place of 0; NaN stays NaN.
 	Exp(dst, src []F)
 	// Adam makes one step of Adam.
 	Adam(a Adam[F])

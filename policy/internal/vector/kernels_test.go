@@ -89,6 +89,35 @@ func TestExp(t *testing.T) {
 	}
 }
 
+// TestExtremes has gates that are wide open, shut, or driven beyond what an
+// exponential can be: no NaN comes of numbers.
+func TestExtremes(t *testing.T) {
+	for _, x := range []float32{50, 88.5, 89, 1e4, 1e30, float32(math.Inf(1))} {
+		for _, in := range []float32{x, -x} {
+			t.Run(fmt.Sprint(in), func(t *testing.T) {
+				for _, k := range []Arithmetic[float32]{Fastest(), Portable[float32]{}} {
+					const d = 9
+					fill := func(n int, x float32) []float32 { return slices.Repeat([]float32{x}, n) }
+					c := Cell[float32]{In: fill(3*d, in), Rec: fill(3*d, 0), Bias: fill(3*d, 0), H: fill(d, 0.5),
+						R: fill(d, 0), Z: fill(d, 0), Cand: fill(d, 0), Hidden: fill(d, 0), Output: fill(d, 0)}
+					k.Cell(c)
+					want := map[bool][3]float32{true: {1, 1, 0.5}, false: {0, -1, -1}}[in > 0]
+					for i := range d {
+						if got := [3]float32{c.R[i], c.Cand[i], c.Output[i]}; far(got[:], want[:]) > 1e-6 {
+							t.Errorf("%T: value %d has reset gate, candidate and output %v, want %v", k, i, got, want)
+						}
+					}
+					e := fill(d, in)
+					k.Exp(e, e)
+					if low, high := slices.Min(e), slices.Max(e); math.IsNaN(float64(low)) || in > 88 && low < 2e38 || in < -88 && high > 1.2e-38 {
+						t.Errorf("%T: exponentials from %v to %v", k, low, high)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestAdamEqualsPortable(t *testing.T) {
 	forWidths(t, func(t *testing.T, rng *rand.Rand, d int) {
 		value, grad, mean, square := draw(rng, d), draw(rng, d), draw(rng, d), draw(rng, d)
