@@ -3,11 +3,10 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
-	"time"
 
+	"toolgym/internal/contest"
 	"toolgym/internal/parts"
 )
 
@@ -45,21 +44,9 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-func TestCompeteRefuses(t *testing.T) {
-	pays := func(reward float64, err error) func() (time.Duration, float64, error) {
-		return func() (time.Duration, float64, error) { return 1, reward, err }
-	}
-	if _, err := compete([]contestant{{"a", pays(5, nil)}, {"b", pays(6, nil)}}, 1); err == nil || !strings.Contains(err.Error(), "b pays 6") {
-		t.Errorf("other rewards: %v", err)
-	}
-	if _, err := compete([]contestant{{"a", pays(5, errors.New("broken"))}}, 1); err == nil {
-		t.Error("a contestant that fails competes on")
-	}
-}
-
 func TestReport(t *testing.T) {
-	all := []contestant{{name: "a"}, {name: "b"}}
-	times := [][]time.Duration{{40e6, 4e6}, {50e6, 10e6}, {60e6, 12e6}}
+	all := []contest.Contestant{{Name: "a"}, {Name: "b"}}
+	times := contest.Times{{40e6, 4e6}, {50e6, 10e6}, {60e6, 12e6}}
 	var out strings.Builder
 	if err := report(&out, "one completion\tCPU µs\ta second\ttimes Python", all, times, 1000); err != nil {
 		t.Fatal(err)

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"syscall"
 	"time"
 
 	"toolgym/grpo"
 	"toolgym/grpo/match"
+	"toolgym/internal/contest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -106,7 +106,7 @@ func (w *work) stream() (time.Duration, float64, error) {
 
 // timed returns the CPU time that score took, and the sum of the rewards.
 func timed(score func() (grpo.Metrics, error), n int) (time.Duration, float64, error) {
-	start, err := spent()
+	start, err := contest.CPU()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -114,16 +114,6 @@ func timed(score func() (grpo.Metrics, error), n int) (time.Duration, float64, e
 	if err != nil {
 		return 0, 0, err
 	}
-	end, err := spent()
+	end, err := contest.CPU()
 	return end - start, *metrics[grpo.MetricReward] * float64(n), err
-}
-
-// spent is the CPU time of this process so far, the garbage collector's
-// included.
-func spent() (time.Duration, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("reading the CPU time: %w", err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
 }

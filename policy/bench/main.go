@@ -9,9 +9,11 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"toolgym/internal/contest"
 )
 
 //go:embed peers.py
@@ -28,12 +30,6 @@ func main() {
 	}
 }
 
-// contestant makes n updates and tells the CPU time of one.
-type contestant struct {
-	name string
-	turn func(n int) (time.Duration, error)
-}
-
 func run(w io.Writer, python string, rounds, updates int) error {
 	if rounds < 1 || updates < 1 {
 		return fmt.Errorf("%d rounds of %d updates: want at least one of each", rounds, updates)
@@ -43,59 +39,34 @@ func run(w io.Writer, python string, rounds, updates int) error {
 	if err != nil {
 		return err
 	}
-	all := []contestant{{"toolgym", ours.turn}}
+	all := []contest.Contestant{{Name: "toolgym", Turn: func() (time.Duration, float64, error) {
+		took, err := ours.turn(updates)
+		return took, 0, err // updates come to nothing that could be compared
+	}}}
 	for _, name := range []string{"lean", "published"} {
-		p, err := startPeer(python, name)
+		p, err := contest.Start(python, "-c", script, name)
 		if err != nil {
 			return fmt.Errorf("starting the %s peer: %w", name, err)
 		}
-		defer p.stop()
-		all = append(all, contestant{"PyTorch, " + name, p.turn})
+		defer p.Stop()
+		all = append(all, contest.Contestant{Name: "PyTorch, " + name, Turn: func() (time.Duration, float64, error) {
+			took, _, err := p.Ask([]byte(strconv.Itoa(updates)))
+			return took / time.Duration(updates), 0, err
+		}})
 	}
-	times, err := compete(all, rounds, updates)
+	times, err := contest.Hold(all, rounds)
 	if err != nil {
 		return err
 	}
 	return report(w, all, times)
 }
 
-// compete lets all take turns, after one that does not count, and returns a row
-// of times for each round.
-func compete(all []contestant, rounds, updates int) ([][]time.Duration, error) {
-	var times [][]time.Duration
-	for round := range rounds + 1 {
-		var row []time.Duration
-		for _, c := range all {
-			took, err := c.turn(updates)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.name, err)
-			}
-			row = append(row, took)
-		}
-		if round > 0 {
-			times = append(times, row)
-		}
-	}
-	return times, nil
-}
-
 // report prints medians, and the share that ours takes of each.
-func report(w io.Writer, all []contestant, times [][]time.Duration) error {
+func report(w io.Writer, all []contest.Contestant, times contest.Times) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "one update\tCPU ms\ttoolgym's share")
 	for i, c := range all {
-		var took, share []float64
-		for _, row := range times {
-			took = append(took, row[i].Seconds()*1e3)
-			share = append(share, row[0].Seconds()/row[i].Seconds())
-		}
-		fmt.Fprintf(table, "%s\t%.2f\t%.3f\n", c.name, median(took), median(share))
+		fmt.Fprintf(table, "%s\t%.2f\t%.3f\n", c.Name, times.Seconds(i)*1e3, times.Ratio(i))
 	}
 	return table.Flush()
-}
-
-func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
 }

@@ -5,8 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
+	"toolgym/internal/contest"
 	"toolgym/internal/parts"
 )
 
@@ -44,8 +44,8 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	all := []contestant{{name: "a"}, {name: "b"}}
-	times := [][]time.Duration{{2e6, 4e6}, {3e6, 30e6}, {4e6, 16e6}, {5e6, 20e6}}
+	all := []contest.Contestant{{Name: "a"}, {Name: "b"}}
+	times := contest.Times{{2e6, 4e6}, {3e6, 30e6}, {4e6, 16e6}, {5e6, 20e6}}
 	var out strings.Builder
 	if err := report(&out, all, times); err != nil {
 		t.Fatal(err)

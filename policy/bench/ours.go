@@ -3,11 +3,10 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"time"
 
+	"toolgym/internal/contest"
 	"toolgym/policy"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -39,9 +38,9 @@ func newOurs() (*ours, error) {
 	}, nil
 }
 
-// turn makes n updates.
+// turn makes n updates, and tells the CPU time of one.
 func (o *ours) turn(n int) (time.Duration, error) {
-	start, err := spent()
+	start, err := contest.CPU()
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +49,7 @@ func (o *ours) turn(n int) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	end, err := spent()
+	end, err := contest.CPU()
 	return (end - start) / time.Duration(n), err
 }
 
@@ -77,14 +76,4 @@ func (o *ours) begin(i int) {
 	if err := o.env.Start(tools.Documented, "0", o.seeds[i]); err != nil {
 		o.failed = err
 	}
-}
-
-// spent is the CPU time of this process so far, the garbage collector's
-// included.
-func spent() (time.Duration, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("reading the CPU time: %w", err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
 }
