@@ -1,6 +1,8 @@
 package training
 
 import (
+	"cmp"
+
 	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
@@ -21,30 +23,19 @@ type Start struct {
 	Epsilon    *float64 `json:"epsilon,omitempty" nullable:"false" minimum:"0" maximum:"1" doc:"The ratio of grpo is held within 1 plus or minus it; 0.2 when absent."`
 }
 
-func or(value, preset string) string {
-	if value == "" {
-		return preset
-	}
-	return value
-}
-
 // config turns the wishes into a trainer's configuration; what makes no sense is
 // an [*tools.Error].
 func (s Start) config(specs tools.Specs) (tools.Spec, train.Config, error) {
-	spec, err := specs.Lookup(or(s.Env, "arithmetic"))
+	spec, err := specs.Lookup(cmp.Or(s.Env, "arithmetic"))
 	if err != nil {
 		return spec, train.Config{}, err
 	}
 	levels := s.Stages
-	switch {
-	case len(levels) > 0:
-	case spec.Name == "arithmetic":
-		levels = []string{"0", "1", "2"}
-	default:
-		levels = spec.Levels[:1]
+	if len(levels) == 0 {
+		levels = train.Stages(spec)
 	}
-	config, err := train.Default(spec, train.Choice{Levels: levels, Rules: or(s.Rules, tools.Sound), Curriculum: or(s.Curriculum, train.Mastery),
-		Algorithm: or(s.Algo, train.A2C), Pool: or(s.Pool, policy.PoolOrdered), Seed: s.Seed})
+	config, err := train.Default(spec, train.Choice{Levels: levels, Rules: cmp.Or(s.Rules, tools.Sound), Curriculum: cmp.Or(s.Curriculum, train.Mastery),
+		Algorithm: cmp.Or(s.Algo, train.A2C), Pool: cmp.Or(s.Pool, policy.PoolOrdered), Seed: s.Seed})
 	if err != nil {
 		return spec, config, err
 	}

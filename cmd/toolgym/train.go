@@ -90,12 +90,8 @@ func (c trainCommand) prepare(world *console) (*train.Trainer, string, error) {
 
 func (c trainCommand) config(spec tools.Spec) (train.Config, error) {
 	levels := c.Stages
-	switch {
-	case len(levels) > 0:
-	case spec.Name == "arithmetic":
-		levels = []string{"0", "1", "2"}
-	default:
-		levels = spec.Levels[:1]
+	if len(levels) == 0 {
+		levels = train.Stages(spec)
 	}
 	config, err := train.Default(spec, train.Choice{
 		Levels: levels, Rules: c.Rules, Curriculum: c.Curriculum, Algorithm: c.Algo, Pool: c.Pool, Seed: c.Seed,
