@@ -29,31 +29,17 @@ func (s *scan) expressionName(at int) string {
 
 // expression is a call expression that is being read.
 type expression struct {
-	s     *scan
-	at    int
-	start int
+	cursor
 	value map[string]any
 	json  []byte
 	mends strictjson.Mends
-}
-
-func (e *expression) fail(kind strictjson.Kind, message string) *strictjson.Error {
-	return &strictjson.Error{Kind: kind, Offset: e.at - e.start, Message: message}
-}
-
-// due reports that something else stands at the position.
-func (e *expression) due(what string) *strictjson.Error {
-	if e.at >= e.s.end {
-		return e.fail(strictjson.UnexpectedEnd, "the text ends where "+what+" is due")
-	}
-	return e.fail(strictjson.Unexpected, what+" is due")
 }
 
 // callExpression reads the call expression at an offset. The error's offset is
 // relative to it.
 func (s *scan) callExpression(at int) (Attempt, *strictjson.Error) {
 	name := s.expressionName(at)
-	e := expression{s: s, at: at + len(name), start: at, value: map[string]any{}, json: []byte{'{'}}
+	e := expression{cursor: cursor{s: s, at: at + len(name), start: at}, value: map[string]any{}, json: []byte{'{'}}
 	if name == "" {
 		for e.at < s.end && isNameByte(s.text[e.at]) {
 			e.at++
@@ -121,6 +107,19 @@ func (e *expression) keep(key string, value any, mends strictjson.Mends) {
 	e.mends |= mends
 }
 
+// nextExpression adds the call expression at an offset, or keeps it as lost where
+// it could not be read. start is where the attempt's span begins.
+func (s *scan) nextExpression(start, at int, closer string) (end int, ok bool) {
+	a, failure := s.callExpression(at)
+	if failure != nil {
+		s.broken(start, at, closer, failure)
+		return s.pos, false
+	}
+	a.Span.Start = start
+	s.add(&a)
+	return a.Span.End, true
+}
+
 // callList reads [f(a=1), g()]. start is where the attempt's span begins. ok
 // is false when one of the calls could not be read; it is then kept as lost.
 func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
@@ -130,14 +129,10 @@ func (s *scan) callList(start, at int, closer string) (end int, ok bool) {
 		return next + 1, true
 	}
 	for ; s.afford(); start = next {
-		a, failure := s.callExpression(next)
-		if failure != nil {
-			s.broken(start, next, closer, failure)
-			return s.pos, false
+		if end, ok = s.nextExpression(start, next, closer); !ok {
+			return end, false
 		}
-		a.Span.Start = start
-		s.add(&a)
-		next = s.skipBlanks(a.Span.End)
+		next = s.skipBlanks(end)
 		if s.hasAt(next, ",") {
 			next = s.skipBlanks(next + 1)
 			if !s.hasAt(next, "]") && next < s.end {
@@ -167,18 +162,14 @@ func (s *scan) afterLast(end int) {
 // anything else.
 func (s *scan) callLines(start, at int, closer string) (end int, ok bool) {
 	for ; s.afford(); start = at {
-		a, failure := s.callExpression(at)
-		if failure != nil {
-			s.broken(start, at, closer, failure)
-			return s.pos, false
+		if end, ok = s.nextExpression(start, at, closer); !ok {
+			return end, false
 		}
-		a.Span.Start = start
-		s.add(&a)
-		next := s.skipBlanks(a.Span.End)
+		next := s.skipBlanks(end)
 		if s.expressionName(next) == "" {
-			return a.Span.End, true
+			return end, true
 		}
-		if !strings.Contains(s.text[a.Span.End:next], "\n") {
+		if !strings.Contains(s.text[end:next], "\n") {
 			s.mark(len(s.attempts)-1, DefectSeparator)
 		}
 		at = next

@@ -36,7 +36,7 @@ func (s *scan) gemma(m mark, quote string) bool {
 		s.strangeBlock(m.at, from, m.closer)
 		return true
 	}
-	g := gemmaReader{s: s, at: from + size, start: from + size, quote: quote, limits: s.reader.Limits.JSON}
+	g := gemmaReader{cursor: cursor{s: s, at: from + size, start: from + size}, quote: quote, limits: s.reader.Limits.JSON}
 	value, failure := g.object()
 	s.spent += g.at - g.start
 	if failure != nil {
@@ -59,8 +59,7 @@ func (s *scan) gemma(m mark, quote string) bool {
 // gemmaReader reads the values of one call. json is written along the way, so
 // that the order of the keys is kept.
 type gemmaReader struct {
-	s         *scan
-	at, start int
+	cursor
 	quote     string
 	depth     int
 	values    int
@@ -68,17 +67,6 @@ type gemmaReader struct {
 	json      []byte
 	mends     strictjson.Mends
 	lookalike bool // JSON's quotes where the tokens are due
-}
-
-func (g *gemmaReader) fail(kind strictjson.Kind, message string) *strictjson.Error {
-	return &strictjson.Error{Kind: kind, Offset: g.at - g.start, Message: message}
-}
-
-func (g *gemmaReader) due(what string) *strictjson.Error {
-	if g.at >= g.s.end {
-		return g.fail(strictjson.UnexpectedEnd, "the text ends where "+what+" is due")
-	}
-	return g.fail(strictjson.Unexpected, what+" is due")
 }
 
 // open enters an object or list and reports whether it is empty.

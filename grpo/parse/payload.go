@@ -45,20 +45,29 @@ func (s *scan) payload(w wrapper) bool {
 	return true
 }
 
+// nextObject adds the attempt at an offset, or keeps it as lost where it could
+// not be decoded. start is where the attempt's span begins.
+func (s *scan) nextObject(start, at int, w wrapper) (end int, ok bool) {
+	var a Attempt
+	if failure := s.object(&a, at, w.style); failure != nil {
+		s.broken(start, at, w.closer, failure)
+		return s.pos, false
+	}
+	a.Span.Start = start
+	s.add(&a)
+	return a.Span.End, true
+}
+
 // objects reads one object, and those that follow it in the same wrapper. ok
 // is false when one of them could not be decoded; the position is then where
 // the reading goes on.
 func (s *scan) objects(at int, w wrapper) (end int, ok bool) {
 	first, start := len(s.attempts), w.at
 	for s.afford() {
-		var a Attempt
-		if failure := s.object(&a, at, w.style); failure != nil {
-			s.broken(start, at, w.closer, failure)
-			return s.pos, false
+		if end, ok = s.nextObject(start, at, w); !ok {
+			return end, false
 		}
-		a.Span.Start = start
-		s.add(&a)
-		end = s.strayClosers(a.Span.End, w.closer)
+		end = s.strayClosers(end, w.closer)
 		next := s.skipBlanks(end)
 		if s.hasAt(next, ",") || s.hasAt(next, ";") {
 			next = s.skipBlanks(next + 1)
@@ -101,14 +110,10 @@ func (s *scan) list(at int, w wrapper) (end int, ok bool) {
 		return next + 1, true
 	}
 	for start := w.at; s.afford(); start = next {
-		var a Attempt
-		if failure := s.object(&a, next, w.style); failure != nil {
-			s.broken(start, next, w.closer, failure)
-			return s.pos, false
+		if end, ok = s.nextObject(start, next, w); !ok {
+			return end, false
 		}
-		a.Span.Start = start
-		s.add(&a)
-		next = s.skipBlanks(a.Span.End)
+		next = s.skipBlanks(end)
 		if s.hasAt(next, "}") {
 			s.mark(len(s.attempts)-1, DefectStrayCloser)
 			next = s.skipBlanks(next + 1)
