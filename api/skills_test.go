@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolgym/api"
+	"toolgym/internal/envtest"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
@@ -17,24 +18,9 @@ import (
 // learnt is what the oracle's way over the published layout teaches.
 func learnt(t *testing.T) *skill.Library {
 	t.Helper()
-	spec := gridworld.Spec()
-	task, err := spec.Task("", "0", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trajectory, err := tools.Rollout(t.Context(), spec.New(), task, spec.Oracle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := skill.Extract(trajectory)
-	if err != nil {
-		t.Fatal(err)
-	}
 	library := skill.NewLibrary(tools.Sound)
-	for _, s := range found {
-		if _, err := library.Add(s); err != nil {
-			t.Fatal(err)
-		}
+	if _, _, err := library.Learn(envtest.Solved(t, gridworld.Spec(), "0", 0)); err != nil {
+		t.Fatal(err)
 	}
 	return library
 }

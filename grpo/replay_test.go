@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolgym/grpo"
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -18,15 +19,7 @@ const taskID = "arithmetic/0/17"
 // solution plays the task by its oracle.
 func solution(t testing.TB) tools.Trajectory {
 	t.Helper()
-	spec, task, err := tools.Specs{arithmetic.Spec()}.Task(taskID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	played, err := tools.Rollout(t.Context(), spec.New(), task, spec.Oracle)
-	if err != nil || !played.Success {
-		t.Fatalf("the oracle fails: %v", err)
-	}
-	return played
+	return envtest.Solved(t, arithmetic.Spec(), "0", 17)
 }
 
 // hermes writes the calls of an episode as one text.

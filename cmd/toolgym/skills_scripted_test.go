@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolgym/grpo/rollout"
+	"toolgym/internal/envtest"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
@@ -48,23 +49,10 @@ func TestAModelThatCallsSkills(t *testing.T) {
 func schooledGridworld(t *testing.T) (tools.Spec, tools.Task) {
 	t.Helper()
 	spec := gridworld.Spec()
-	task, err := spec.Task("", "0", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trajectory, err := tools.Rollout(t.Context(), spec.New(), task, spec.Oracle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := skill.Extract(trajectory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	solved := envtest.Solved(t, spec, "0", 0)
 	library := skill.NewLibrary(tools.Sound)
-	for _, s := range found {
-		if _, err := library.Add(s); err != nil {
-			t.Fatal(err)
-		}
+	if _, _, err := library.Learn(solved); err != nil {
+		t.Fatal(err)
 	}
-	return skill.Offer(spec, library), task
+	return skill.Offer(spec, library), solved.Task
 }

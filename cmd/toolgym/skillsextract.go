@@ -58,19 +58,9 @@ func takeTrajectories(in io.Reader, library *skill.Library) (read, found, added 
 		} else if err != nil {
 			return read, found, added, refuseTrajectory(read, err)
 		}
-		skills, err := skill.Extract(trajectory)
-		if err != nil {
+		has, isNew, err := library.Learn(trajectory)
+		if found, added = found+has, added+isNew; err != nil {
 			return read, found, added, refuseTrajectory(read, err)
-		}
-		for _, s := range skills {
-			isNew, err := library.Add(s)
-			if err != nil {
-				return read, found, added, refuseTrajectory(read, err)
-			}
-			found++
-			if isNew {
-				added++
-			}
 		}
 	}
 }

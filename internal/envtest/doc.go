@@ -10,6 +10,10 @@
 // unknown; that every advertised tool can be called; the limit; the oracle;
 // speech; the enumerator; and episodes played at the same time.
 //
+// Tests of one environment may also use [Solved], a task as its oracle plays it;
+// [Small], which bounds what a live episode keeps; and [Beside], by which a
+// benchmark reports a peer in Python.
+//
 // The checks know nothing about what an environment is about. They play it
 // with the random agent of tools/baseline and with its own oracle. The
 // package's own test runs them against environments that break one promise

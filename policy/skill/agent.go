@@ -119,14 +119,6 @@ func (a *Agent) Learn(trajectory tools.Trajectory) error {
 	if a.library == nil || a.frozen {
 		return nil
 	}
-	found, err := Extract(trajectory)
-	if err != nil {
-		return err
-	}
-	for _, s := range found {
-		if _, err := a.library.Add(s); err != nil {
-			return fmt.Errorf("adding the skill %s: %w", s.Name, err)
-		}
-	}
-	return nil
+	_, _, err := a.library.Learn(trajectory)
+	return err
 }

@@ -48,14 +48,8 @@ func (l Lesson) Learn(ctx context.Context, library *Library, observe func(Episod
 			if err != nil {
 				return err
 			}
-			found, err := Extract(trajectory)
-			if err != nil {
+			if _, _, err := library.Learn(trajectory); err != nil {
 				return err
-			}
-			for _, s := range found {
-				if _, err := library.Add(s); err != nil {
-					return err
-				}
 			}
 			number++
 			e, err := l.record(ctx, trajectory)

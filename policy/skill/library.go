@@ -94,6 +94,25 @@ func (l *Library) Add(s Skill) (added bool, err error) {
 	return true, nil
 }
 
+// Learn adds the skills of a trajectory, see [Extract]. It tells how many there
+// were, and how many of them were appended.
+func (l *Library) Learn(trajectory tools.Trajectory) (found, added int, err error) {
+	skills, err := Extract(trajectory)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, s := range skills {
+		appended, err := l.Add(s)
+		if err != nil {
+			return found, added, err
+		}
+		if found++; appended {
+			added++
+		}
+	}
+	return found, added, nil
+}
+
 // akin finds the skill that s is to be merged into, -1 where there is none.
 func (l *Library) akin(s *Skill) int {
 	best, similarity := -1, alike

@@ -2,39 +2,17 @@ package arithmetic_test
 
 import (
 	"fmt"
-	"os/exec"
-	"strconv"
-	"strings"
 	"testing"
 
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
 
-// python runs a peer in plain Python and returns the steps a second that it
-// prints, or 0 where there is no Python.
-func python(b *testing.B, script string) float64 {
-	b.Helper()
-	path, err := exec.LookPath("python3")
-	if err != nil {
-		b.Log("no python3: the peer is not timed")
-		return 0
-	}
-	out, err := exec.CommandContext(b.Context(), path, script).Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	rate, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return rate
-}
-
 // BenchmarkDocumentedStep reports steps a second, and those of the same rules
 // in plain Python (testdata/bench/peer.py), timed right before.
 func BenchmarkDocumentedStep(b *testing.B) {
-	peer := python(b, "testdata/bench/peer.py")
+	report := envtest.Beside(b, "testdata/bench/peer.py")
 	plan := []int{arithmetic.Mul, arithmetic.Add, arithmetic.Sto, arithmetic.Rcl, arithmetic.Sub, arithmetic.Ans}
 	fresh := arithmetic.NewDocumented(arithmetic.Published(2, [5]int{4, 2, 7, 3, 5}))
 	m, i := fresh, 0
@@ -45,12 +23,7 @@ func BenchmarkDocumentedStep(b *testing.B) {
 		}
 		i++
 	}
-	rate := float64(b.N) / b.Elapsed().Seconds()
-	b.ReportMetric(rate, "steps/s")
-	if peer > 0 {
-		b.ReportMetric(peer, "python-steps/s")
-		b.ReportMetric(rate/peer, "times-python")
-	}
+	report()
 }
 
 func BenchmarkSoundStep(b *testing.B) {

@@ -3,12 +3,12 @@ package arithmetic_test
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -257,29 +257,5 @@ func TestCallsOfThePlan(t *testing.T) {
 
 // TestEpisodesAreSmall bounds what a live episode keeps.
 func TestEpisodesAreSmall(t *testing.T) {
-	spec := arithmetic.Spec()
-	task, err := spec.Task("", "grounded", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const episodes = 2000
-	envs := make([]tools.Env, episodes)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for i := range envs {
-		envs[i] = spec.New()
-		if _, err := envs[i].Reset(t.Context(), task); err != nil {
-			t.Fatal(err)
-		}
-		step(t, envs[i], `store {"value":15}`)
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	if each := int64(after.HeapAlloc-before.HeapAlloc) / episodes; each > 2000 {
-		t.Errorf("an episode keeps %d bytes", each)
-	} else {
-		t.Logf("an episode keeps %d bytes", each)
-	}
-	runtime.KeepAlive(envs)
+	envtest.Small(t, arithmetic.Spec(), "grounded", 2000, tools.Call{Name: "store", Arguments: []byte(`{"value":15}`)})
 }

@@ -1,11 +1,9 @@
 package gridworld_test
 
 import (
-	"os/exec"
-	"strconv"
-	"strings"
 	"testing"
 
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
 )
@@ -14,7 +12,7 @@ import (
 // and those of the same rules in plain Python (testdata/bench/peer.py), timed
 // right before.
 func BenchmarkSoundStep(b *testing.B) {
-	peer := python(b)
+	report := envtest.Beside(b, "testdata/bench/peer.py")
 	fresh := gridworld.NewWorld(gridworld.Published())
 	plan := fresh.Path()
 	w, i := fresh, 0
@@ -25,32 +23,7 @@ func BenchmarkSoundStep(b *testing.B) {
 		}
 		i++
 	}
-	rate := float64(b.N) / b.Elapsed().Seconds()
-	b.ReportMetric(rate, "steps/s")
-	if peer > 0 {
-		b.ReportMetric(peer, "python-steps/s")
-		b.ReportMetric(rate/peer, "times-python")
-	}
-}
-
-// python returns the steps a second that the peer prints, or 0 where there is
-// no Python.
-func python(b *testing.B) float64 {
-	b.Helper()
-	path, err := exec.LookPath("python3")
-	if err != nil {
-		b.Log("no python3: the peer is not timed")
-		return 0
-	}
-	out, err := exec.CommandContext(b.Context(), path, "testdata/bench/peer.py").Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	rate, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return rate
+	report()
 }
 
 // BenchmarkOpen draws a task, proves it solvable and measures it.

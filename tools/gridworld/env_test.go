@@ -1,12 +1,12 @@
 package gridworld_test
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
 )
@@ -162,29 +162,4 @@ func TestCallsOfThePlan(t *testing.T) {
 }
 
 // TestEpisodesAreSmall bounds what a live episode keeps.
-func TestEpisodesAreSmall(t *testing.T) {
-	spec := gridworld.Spec()
-	task, err := spec.Task("", "3", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const episodes = 1000
-	envs := make([]tools.Env, episodes)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for i := range envs {
-		envs[i] = spec.New()
-		if _, err := envs[i].Reset(t.Context(), task); err != nil {
-			t.Fatal(err)
-		}
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	each := int64(after.HeapAlloc-before.HeapAlloc) / episodes
-	t.Logf("an episode keeps %d bytes", each)
-	if each > 2000 {
-		t.Errorf("an episode keeps %d bytes", each)
-	}
-	runtime.KeepAlive(envs)
-}
+func TestEpisodesAreSmall(t *testing.T) { envtest.Small(t, gridworld.Spec(), "3", 2000) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/research"
 )
@@ -153,27 +154,12 @@ func said(trajectory tools.Trajectory) string {
 func fallingSeed(t *testing.T) uint64 {
 	t.Helper()
 	for seed := range uint64(100) {
-		if trajectory := solve(t, "0", seed); strings.HasPrefix(said(trajectory), "-") {
+		if trajectory := envtest.Solved(t, research.Spec(), "0", seed); strings.HasPrefix(said(trajectory), "-") {
 			return seed
 		}
 	}
 	t.Fatal("no price falls")
 	return 0
-}
-
-// solve plays a task with the oracle.
-func solve(t *testing.T, level string, seed uint64) tools.Trajectory {
-	t.Helper()
-	spec := research.Spec()
-	task, err := spec.Task("", level, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trajectory, err := tools.Rollout(t.Context(), spec.New(), task, spec.Oracle)
-	if err != nil || !trajectory.Success {
-		t.Fatalf("%s: success %v, %v", task.ID, trajectory.Success, err)
-	}
-	return trajectory
 }
 
 func TestAnswersMustRestOnResults(t *testing.T) {
@@ -230,7 +216,7 @@ func TestGroundsDoNotOutliveTheEpisode(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	trajectory := solve(t, "1", 0)
+	trajectory := envtest.Solved(t, research.Spec(), "1", 0)
 	answer := said(trajectory)
 	first, second := "financial_search "+string(trajectory.Steps[0].Call.Arguments), "financial_search "+string(trajectory.Steps[1].Call.Arguments)
 	tests := []struct {
