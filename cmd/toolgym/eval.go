@@ -14,7 +14,6 @@ import (
 	"toolgym/internal/evaluation"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
-	"toolgym/tools"
 )
 
 type evalCommand struct {
@@ -152,8 +151,8 @@ func (c evalCommand) finish(ctx context.Context, world *console, room evaluation
 	switch {
 	case err != nil:
 		return err
-	case summary.Scored == 0 && summary.InfrastructureExcluded > 0:
-		return &tools.Error{Code: tools.Unavailable, Message: fmt.Sprintf("the server answered none of the %d trials", summary.Trials), Want: world.goOn(run) + " when it works"}
+	case summary.Success == nil && summary.InfrastructureExcluded > 0:
+		return fmt.Errorf("the server failed in %d of %d trials; when it works, go on with %s", summary.InfrastructureExcluded, summary.Trials, world.goOn(run))
 	case c.FailUnder != nil && summary.Success == nil:
 		return threshold{errors.New("no success rate: " + summary.Withheld)}
 	case c.FailUnder != nil && *summary.Success < *c.FailUnder:

@@ -201,8 +201,19 @@ func TestEvalStopsAndGoesOn(t *testing.T) {
 func TestAServerThatIsDown(t *testing.T) {
 	server, dir := fake(t), t.TempDir()
 	got := tell(t.Context(), dir, "eval", "--model", "down", "--ollama", server.URL, "--suite", sums(t, 2), "--run", "r")
-	got.expect(t, exitOutside, "answered none of the 2 trials", "toolgym eval --resume --run r", "is not given: only 0 of 2")
+	got.expect(t, exitOutside, "the server failed in 2 of 2 trials; when it works, go on with toolgym eval --resume --run r --data "+dir, "is not given: only 0 of 2")
 	tell(t.Context(), dir, "runs").expect(t, exitDone, "0/2")
+}
+
+// A server that goes down in the middle leaves no success rate, and an exit code
+// that says whose fault that is.
+func TestAServerThatGoesDown(t *testing.T) {
+	server, dir := fake(t), t.TempDir()
+	server.lasts.Store(3)
+	got := tell(t.Context(), dir, "eval", "--model", "good", "--ollama", server.URL, "--suite", sums(t, 6), "--run", "r", "--fail-under", "0.5")
+	got.expect(t, exitOutside, "the server failed in 3 of 6 trials", "is not given: only 3 of 6")
+	server.lasts.Store(0)
+	tell(t.Context(), dir, "eval", "--resume", "--run", "r").expect(t, exitDone, "good passes 100.0 %")
 }
 
 func TestDryRun(t *testing.T) {

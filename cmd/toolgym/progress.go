@@ -111,11 +111,13 @@ func (p *progress) sum(now time.Time) string {
 	return line + fmt.Sprintf(", %s left", left.Round(time.Second))
 }
 
-// end stops drawing.
+// end stops drawing. After Ctrl-C the terminal shows ^C, and drawing goes on
+// behind it unless the cursor is put back.
 func (p *progress) end() {
 	if p.bar == nil {
 		return
 	}
+	_, _ = io.WriteString(p.out, "\r")
 	if !p.bar.Completed() {
 		p.bar.Abort(false)
 	}

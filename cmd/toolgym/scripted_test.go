@@ -19,6 +19,7 @@ type scripted struct {
 	*httptest.Server
 	asked  atomic.Int64
 	digest atomic.Value // of every model
+	lasts  atomic.Int64 // questions that it answers before it is down; 0: all
 }
 
 func newScripted() *scripted {
@@ -57,7 +58,7 @@ func (s *scripted) show(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *scripted) chat(w http.ResponseWriter, r *http.Request) {
-	s.asked.Add(1)
+	asked, lasts := s.asked.Add(1), s.lasts.Load()
 	var request struct {
 		Model    string          `json:"model"`
 		Messages []tools.Message `json:"messages"`
@@ -69,7 +70,7 @@ func (s *scripted) chat(w http.ResponseWriter, r *http.Request) {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(question))
 	switch {
-	case request.Model == "down":
+	case request.Model == "down" || lasts > 0 && asked > lasts:
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = fmt.Fprint(w, `{"error":"out of memory"}`)
 		return

@@ -14,6 +14,7 @@ import (
 // bar shows how far a training is, on a terminal; elsewhere it is nil, and shows
 // nothing.
 type bar struct {
+	out      io.Writer
 	progress *mpb.Progress
 	bar      *mpb.Bar
 	reward   atomic.Value // the text beside the bar, which mpb reads from its own goroutine
@@ -24,7 +25,7 @@ func newBar(w io.Writer, total, done int) *bar {
 	if !isTerminal(w) {
 		return nil
 	}
-	b := &bar{progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))}
+	b := &bar{out: w, progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))}
 	b.reward.Store("")
 	b.bar = b.progress.AddBar(int64(total),
 		mpb.PrependDecorators(decor.CountersNoUnit("update %d / %d ")),
@@ -44,11 +45,12 @@ func (b *bar) step(r telemetry.Record) {
 // hidden tells that nobody sees the bar.
 func (b *bar) hidden() bool { return b == nil }
 
-// stop leaves the bar as it is.
+// stop leaves the bar as it is, at the beginning of its line whatever was typed.
 func (b *bar) stop() {
 	if b == nil {
 		return
 	}
+	_, _ = io.WriteString(b.out, "\r")
 	b.bar.Abort(false)
 	b.progress.Wait()
 }

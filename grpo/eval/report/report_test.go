@@ -200,6 +200,19 @@ func TestAReportWithoutCoverageHasNoHeadline(t *testing.T) {
 	render(t, r, report.HTML)
 }
 
+// The figures of a run that was stopped are of its first tasks, which are the
+// easiest; the first words say so.
+func TestAReportOfAnUnfinishedRun(t *testing.T) {
+	records := played("chat", "0", "P", "P")
+	r, err := report.New(plan(records, 3, "chat"), records, nil, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := render(t, r, report.Text); !strings.HasPrefix(text, "RESULT\nSo far, ") || !strings.Contains(text, "%).\nThe run is not finished: 4 planned trials are missing.") {
+		t.Errorf("it begins with %.300s", text)
+	}
+}
+
 func TestChatAgainstRaw(t *testing.T) {
 	records := append(played("chat", "0", "PP", "sF", "FP"), played("raw", "0", "PF", "PF", "FP")...)
 	r, err := report.New(plan(records, 2, "chat", "raw"), records, nil, rand.NewPCG(1, 2))

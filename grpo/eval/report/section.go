@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolgym/grpo/eval"
@@ -64,7 +65,10 @@ func (r Report) headline() section {
 		lines[0] = fmt.Sprintf("The success rate of %s is %s.", r.Run.Model, success(s))
 	}
 	if r.Missing > 0 {
-		lines = append(lines, fmt.Sprintf("The run is not finished: %d planned trials are missing.", r.Missing))
+		if s.Success != nil {
+			lines[0] = "So far, " + lines[0]
+		}
+		lines = slices.Insert(lines, 1, fmt.Sprintf("The run is not finished: %d planned trials are missing. Tasks are played in their order, so that these figures are those of the first.", r.Missing))
 	}
 	return section{title: "Result", lines: lines}
 }
