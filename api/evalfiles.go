@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/eval"
 	formats "toolgym/grpo/eval/report"
 	"toolgym/internal/refusal"
+	"toolgym/tools"
 )
 
 // encoded is a value as the data of an event; nothing is told of an error, which
@@ -47,7 +48,15 @@ func (s *Server) reportEval(c echo.Context) error {
 	if _, err := s.findEval(c.Request().Context(), c.Param("id")); err != nil {
 		return edgeFailure(err)
 	}
-	report, err := s.evaluationRoom().Report(c.Request().Context(), c.Param("id"))
+	patience := s.config.CallTimeout
+	byTrial := format == string(formats.CSV) || format == string(formats.JUnit) // and without the agents beside
+	if byTrial {
+		patience = 0
+	}
+	report, whole, err := s.beside.Report(c.Request().Context(), s.evaluationRoom(), c.Param("id"), patience)
+	if err == nil && !whole && !byTrial {
+		err = &tools.Error{Code: tools.Unavailable, Message: "the agents beside the model still play its tasks", Want: "the same again in a while"}
+	}
 	if err != nil {
 		return edgeFailure(err)
 	}

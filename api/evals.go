@@ -67,6 +67,7 @@ func (s *Server) openEvals() {
 	if s.ledger.store == nil {
 		return
 	}
+	s.beside = evaluation.NewReferences()
 	s.evals = assessment.New(assessment.Config{Room: s.evaluationRoom(), Limit: s.config.MaxEvals, Logger: s.config.Logger})
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"toolgym/api/assessment"
 	"toolgym/api/lab"
@@ -62,11 +63,11 @@ func (e labEvals) Cancel(ctx context.Context, name string) error {
 	return err
 }
 
-func (e labEvals) Report(ctx context.Context, name string) (report.Report, error) {
+func (e labEvals) Report(ctx context.Context, name string, patience time.Duration) (report.Report, bool, error) {
 	if _, err := e.server.findEval(ctx, name); err != nil {
-		return report.Report{}, err
+		return report.Report{}, false, err
 	}
-	return e.server.evaluationRoom().Report(ctx, name)
+	return e.server.beside.Report(ctx, e.server.evaluationRoom(), name, patience)
 }
 
 func (e labEvals) Compare(ctx context.Context, first, second string) (eval.Comparison, error) {

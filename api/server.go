@@ -20,6 +20,7 @@ import (
 	"toolgym/api/lab"
 	"toolgym/api/training"
 	"toolgym/grpo"
+	"toolgym/internal/evaluation"
 	"toolgym/internal/intake"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
@@ -39,10 +40,11 @@ type Server struct {
 	sessions *sessions // of MCP
 	metrics  *metrics
 	runs     *training.Runs
-	evals    *assessment.Desk    // nil without a database
-	lab      *lab.Lab            // the pages for people
-	stopping chan struct{}       // closed when the server goes, for streams to end
-	traces   *sdk.TracerProvider // nil without
+	evals    *assessment.Desk       // nil without a database
+	beside   *evaluation.References // nil without a database
+	lab      *lab.Lab               // the pages for people
+	stopping chan struct{}          // closed when the server goes, for streams to end
+	traces   *sdk.TracerProvider    // nil without
 	scorer   *grpo.Scorer
 	desk     intake.Desk // of bodies to be read and scored
 	scales   scales
@@ -223,6 +225,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) end(ctx context.Context) error {
 	if s.evals != nil {
 		s.evals.Close()
+		s.beside.Close()
 	}
 	err := s.runs.Close()
 	s.flush(ctx)

@@ -58,13 +58,13 @@ func TestLinksLead(t *testing.T) {
 	url := serve(t, api.Config{})
 	seen := map[string]bool{}
 	for _, page := range []string{"/", "/lab/training", "/lab/playground", "/lab/playground?example=right&schema=2.25", "/lab/evaluations", "/lab/script"} {
-		for _, link := range regexp.MustCompile(` href="(/[^"#]*)"`).FindAllStringSubmatch(pageOf(t, url+page), -1) {
+		for _, link := range regexp.MustCompile(` href="(/[^"#]*)"`).FindAllStringSubmatch(load(t, url+page, asPage), -1) {
 			address := html.UnescapeString(link[1])
 			if seen[address] {
 				continue
 			}
 			seen[address] = true
-			text := pageOf(t, url+address)
+			text := load(t, url+address, asPage)
 			if strings.Contains(address, "example=") && strings.Contains(address, "schema=2.25") != strings.Contains(text, `value="2.25"`) {
 				t.Errorf("%s loses the weights", address)
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 
 	"toolgym/api/assessment"
 	"toolgym/grpo/eval/report"
@@ -21,7 +23,7 @@ type standing struct {
 	Levels  []levelRow
 	Agents  []levelRow
 	Files   []file
-	Changed string // why there is no report
+	Pending bool // the agents play
 }
 
 // A figureOf is a number with what belongs to it.
@@ -56,38 +58,67 @@ func (s standing) Excluded() categories {
 	return categories{"What could not be graded", "Every trial could be graded.", s.Report.Excluded}
 }
 
-// evaluation shows one; with part set, only how it stands.
+// atOnce is how long a page waits for the agents beside the model. Those of few
+// trials have played by then; of others they come later.
+const atOnce = 2 * time.Second
+
+// evaluation shows one; with part set, only how it stands, or the agents beside.
 func (l *Lab) evaluation(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("name")
-	page, err := l.standing(r.Context(), name)
+	name, part, patience := r.PathValue("name"), r.URL.Query().Get("part"), atOnce
+	if part == "agents" {
+		patience = l.config.CallTimeout / 2
+	}
+	page, err := l.standing(r.Context(), name, patience)
 	if err != nil {
 		return err
 	}
-	if r.URL.Query().Get("part") == "standing" {
-		return l.part(w, "evaluation", "standing", page)
+	if part == "standing" || part == "agents" {
+		return l.part(w, "evaluation", part, page)
 	}
 	return l.write(w, http.StatusOK, "evaluation", "frame.html", view{Title: name, Path: "/lab/evaluations", Guarded: l.config.Guarded, Page: page})
 }
 
-func (l *Lab) standing(ctx context.Context, name string) (*standing, error) {
+func (l *Lab) standing(ctx context.Context, name string, patience time.Duration) (*standing, error) {
 	if l.config.Evals == nil {
 		return nil, assessment.Missing(name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.config.CallTimeout)
 	defer cancel()
-	state, err := l.config.Evals.Find(ctx, name)
+	state, err := l.listed(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	page := &standing{shelfRow: shelfRow{state, barOf(state.Summary)}, Figures: figuresOf(state), Files: filesOf(name)}
 	if state.State == assessment.Running || state.Kept == 0 {
-		return page, nil
+		if state, err = l.config.Evals.Find(ctx, name); err != nil {
+			return nil, err
+		}
+		return &standing{shelfRow: shelfRow{state, barOf(state.Summary)}, Figures: figuresOf(state), Files: filesOf(name)}, nil
 	}
-	found, err := l.config.Evals.Report(ctx, name)
+	found, whole, err := l.config.Evals.Report(ctx, name, patience)
 	if err != nil {
 		return nil, err
 	}
-	page.Report = &found
+	state.Summary = &found.Summary
+	page := &standing{shelfRow: shelfRow{state, barOf(state.Summary)}, Figures: figuresOf(state), Files: filesOf(name), Report: &found, Pending: !whole}
+	page.fill(found)
+	return page, nil
+}
+
+// listed finds an evaluation without its summary, which takes all its trials.
+func (l *Lab) listed(ctx context.Context, name string) (assessment.State, error) {
+	list, err := l.config.Evals.List(ctx)
+	if err != nil {
+		return assessment.State{}, err
+	}
+	i := slices.IndexFunc(list, func(state assessment.State) bool { return state.Name == name })
+	if i < 0 {
+		return assessment.State{}, assessment.Missing(name)
+	}
+	return list[i], nil
+}
+
+// fill lists the shares of a report, and the agents beside.
+func (page *standing) fill(found report.Report) {
 	for _, part := range found.Levels {
 		page.Levels = append(page.Levels, levelRow{Part: part, Bar: barOf(&part.Summary)})
 	}
@@ -98,7 +129,6 @@ func (l *Lab) standing(ctx context.Context, name string) (*standing, error) {
 		}
 		page.Agents = append(page.Agents, row)
 	}
-	return page, nil
 }
 
 // figuresOf are the headline, and what it is worth.

@@ -24,7 +24,9 @@ type Evaluations interface {
 	Begin(ctx context.Context, request evaluation.Request) (assessment.State, error)
 	Stop(ctx context.Context, name string) error
 	Cancel(ctx context.Context, name string) error // deletes what does not run
-	Report(ctx context.Context, name string) (report.Report, error)
+	// Report is whole once the agents without a language model have played; nobody
+	// has to wait for them beyond their patience.
+	Report(ctx context.Context, name string, patience time.Duration) (found report.Report, whole bool, err error)
 	Compare(ctx context.Context, first, second string) (eval.Comparison, error)
 }
 

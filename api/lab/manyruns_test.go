@@ -2,8 +2,6 @@ package lab_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,26 +9,6 @@ import (
 
 	"toolgym/api"
 )
-
-// pageOf loads a page as a browser does.
-func pageOf(t *testing.T, address string) string {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/html")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %v\n%s", address, answer.Status, err, text)
-	}
-	return string(text)
-}
 
 // keepRuns writes the folders of runs as an earlier server has left them.
 func keepRuns(t *testing.T, data string, n int) (ids []string) {
@@ -55,7 +33,7 @@ func TestManyRunsStayLight(t *testing.T) {
 	data := t.TempDir()
 	ids := keepRuns(t, data, 400)
 	url := serve(t, api.Config{Data: data})
-	page := pageOf(t, url+"/lab/training?run="+ids[0])
+	page := load(t, url+"/lab/training?run="+ids[0])
 	if got := len(page); got > 100_000 {
 		t.Errorf("the page alone has %d bytes", got)
 	}
@@ -74,14 +52,14 @@ func TestFilesOfOneRun(t *testing.T) {
 	data := t.TempDir()
 	id := keepRuns(t, data, 1)[0]
 	url := serve(t, api.Config{Data: data})
-	page := pageOf(t, url+"/lab/training")
+	page := load(t, url+"/lab/training")
 	for _, format := range []string{"svg", "png"} {
 		address := "/lab/training/curves/" + format + "?run=" + id + "&bound=0.12"
 		if !strings.Contains(page, strings.ReplaceAll(address, "&", "&amp;")) {
 			t.Errorf("the page lacks the link %s", address)
 		}
 	}
-	svg := pageOf(t, url+"/lab/training/curves/svg?run="+id)
+	svg := load(t, url+"/lab/training/curves/svg?run="+id)
 	for _, want := range []string{"Mean reward", "KL divergence", "Tool-token mass", "Success, stage 0"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the file lacks %s", want)

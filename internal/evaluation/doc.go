@@ -19,5 +19,8 @@
 // policies of package trained, each on the levels that it was trained on. What an agent
 // leaves out is named, with the reason.
 //
+// A server whose readers ask for the same report again and again keeps [References]:
+// what the agents made of a run is played once.
+//
 // [Room.Rescore] judges kept trials again, without any model.
 package evaluation

@@ -67,14 +67,24 @@ func (r Room) Compare(ctx context.Context, first, second string) (eval.Compariso
 // make of the same tasks. They are left out where the tasks are no longer what
 // they were when the run began.
 func (r Room) Report(ctx context.Context, name string) (report.Report, error) {
+	run, records, err := r.kept(ctx, name)
+	if err != nil {
+		return report.Report{}, err
+	}
+	return r.report(ctx, run, records)
+}
+
+// kept is a run with all that is kept of it.
+func (r Room) kept(ctx context.Context, name string) (eval.Run, []eval.Record, error) {
 	run, err := r.Store.Run(ctx, name)
 	if err != nil {
-		return report.Report{}, err
+		return run, nil, err
 	}
 	records, err := r.Store.Records(ctx, name, "")
-	if err != nil {
-		return report.Report{}, err
-	}
+	return run, records, err
+}
+
+func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (report.Report, error) {
 	references, err := r.references(ctx, run)
 	if err != nil {
 		return report.Report{}, err

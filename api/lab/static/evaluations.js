@@ -22,6 +22,10 @@ async function follow(element, address, going, ended) {
 const runs = document.getElementById("runs");
 if (runs) follow(runs, "/lab/evaluations?part=runs", () => runs.querySelector("[data-busy]"), () => {});
 
+const agents = document.getElementById("agents");
+const pending = () => agents.querySelector("[data-pending]");
+if (agents && pending()) follow(agents, `${location.pathname}?part=agents`, pending, () => {});
+
 const standing = document.getElementById("standing");
 const running = () => standing.querySelector('[data-state="running"]');
 if (standing && running()) follow(standing, `${location.pathname}?part=standing`, running, () => location.reload());
