@@ -29,6 +29,7 @@ type rolloutPage struct {
 	Settings
 	Envs, Levels []string
 	Agents       []candidates
+	Models       string // why there are none among the agents
 	Shown        shown
 	Lessons      []lesson
 }
@@ -84,7 +85,8 @@ func (l *Lab) rollout(ctx context.Context, query url.Values) (rolloutPage, error
 	if err != nil {
 		return rolloutPage{}, err
 	}
-	page := rolloutPage{Settings: set, Agents: l.offer(ctx), Lessons: lessons()}
+	page := rolloutPage{Settings: set, Lessons: lessons()}
+	page.Agents, page.Models = l.offer(ctx)
 	for _, spec := range l.config.Specs {
 		page.Envs = append(page.Envs, spec.Name)
 		if spec.Name == set.Env {

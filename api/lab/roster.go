@@ -42,23 +42,32 @@ type (
 	}
 )
 
-// offer lists who can stand in a column, among the runs only the caller's.
-func (l *Lab) offer(ctx context.Context) []candidates {
+// offer lists who can stand in a column, among the runs only the caller's. Why
+// there are no language models among them, the note says.
+func (l *Lab) offer(ctx context.Context) (list []candidates, note string) {
 	policies := []candidate{{agentBase, "Base policy, untrained"}, {agentTrained, "Trained policy"}}
 	runs := l.ownRuns(ctx)
 	for _, run := range runs[:min(len(runs), mostOffered)] {
 		policies = append(policies, candidate{runPrefix + run.ID, runLabel(run)})
 	}
-	list := []candidates{{"Policies", policies}, {"Baselines", []candidate{{agentRandom, "Random calls"}, {agentOracle, "Oracle"}, {agentIdle, "Idle"}}}}
-	models, _ := l.models.list(ctx)
+	list = []candidates{{"Policies", policies}, {"Baselines", []candidate{{agentRandom, "Random calls"}, {agentOracle, "Oracle"}, {agentIdle, "Idle"}}}}
+	models, silent := l.models.list(ctx)
+	switch {
+	case len(l.config.Ollama) == 0:
+		note = "Language models can play as well, of a server that is started with --ollama."
+	case len(silent) > 0:
+		note = "No answer from " + strings.Join(silent, ", ") + "."
+	case len(models) == 0:
+		note = "The Ollama server has no model."
+	}
 	if len(models) == 0 {
-		return list
+		return list, note
 	}
 	served := candidates{Kind: "Ollama"}
 	for _, m := range models[:min(len(models), mostOffered)] {
 		served.List = append(served.List, candidate{ollamaPrefix + m.Name, m.Name})
 	}
-	return append(list, served)
+	return append(list, served), note
 }
 
 // ownRuns are the caller's policy runs, the newest first; a server that was made
@@ -76,7 +85,7 @@ func (l *Lab) ownRuns(ctx context.Context) (list []training.State) {
 }
 
 func runLabel(run training.State) string {
-	return fmt.Sprintf("Run %.8s: %s, %s, %d updates", run.ID, run.Config.Env, strings.ToUpper(run.Config.Algorithm), run.Updates)
+	return fmt.Sprintf("Run %.8s: %s, %s, %s", run.ID, run.Config.Env, strings.ToUpper(run.Config.Algorithm), several(run.Updates, "update"))
 }
 
 // findRun finds a run of the caller's. Of other people's nothing is said.
