@@ -118,16 +118,16 @@ func (l *Lab) listed(ctx context.Context, name string) (assessment.State, error)
 }
 
 // fill lists the shares of a report, and the agents beside.
-func (page *standing) fill(found report.Report) {
+func (s *standing) fill(found report.Report) {
 	for _, part := range found.Levels {
-		page.Levels = append(page.Levels, levelRow{Part: part, Bar: barOf(&part.Summary)})
+		s.Levels = append(s.Levels, levelRow{Part: part, Bar: barOf(&part.Summary)})
 	}
 	for _, b := range found.Baselines {
 		row := levelRow{Part: report.Part{Name: b.Name, Summary: b.Summary}, Bar: barOf(&b.Summary)}
 		if b.Comparison != nil {
 			row.Note = b.Comparison.Sentence
 		}
-		page.Agents = append(page.Agents, row)
+		s.Agents = append(s.Agents, row)
 	}
 }
 

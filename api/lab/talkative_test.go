@@ -38,7 +38,7 @@ func TestModelsMayTalk(t *testing.T) {
 		want   string
 	}{
 		"prose":   {ollamatest.Parrot{Says: strings.Repeat("<b>so</b> ", 100_000)}, "<b>so</b> <b>so</b>"},
-		"thought": {ollamatest.Parrot{Thinks: strings.Repeat("well, ", 100_000), Says: "Hm."}, "well, well, "},
+		"thought": {ollamatest.Parrot{Thinks: strings.Repeat("tick, tock, ", 50_000), Says: "Hm."}, "tick, tock, tick, "},
 		"calls":   {ollamatest.Parrot{Says: strings.Repeat(call, 5_000)}, "more calls, which are scored like the others"},
 	} {
 		t.Run(name, func(t *testing.T) {
