@@ -25,16 +25,23 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
+// stuck is a server on a listener, with an episode whose call "wait" stays until it
+// is released.
+func stuck(t *testing.T) (f *fixture, episode string, faults *tallyFaults, served chan error) {
+	t.Helper()
+	faults = &tallyFaults{entered: make(chan struct{}), release: make(chan struct{})}
+	f = serve(t, api.Config{Specs: tools.Specs{tallySpec(faults)}})
+	listener := listen(t)
+	served = make(chan error)
+	go func() { served <- f.server.Serve(listener) }()
+	f.url = "http://" + listener.Addr().String()
+	return f, f.begin("tally/0/9"), faults, served
+}
+
 // TestShutdownFinishesRunningCalls shuts down in the middle of a call: it is
 // answered, nothing new is taken, and Serve returns.
 func TestShutdownFinishesRunningCalls(t *testing.T) {
-	faults := &tallyFaults{entered: make(chan struct{}), release: make(chan struct{})}
-	f := serve(t, api.Config{Specs: tools.Specs{tallySpec(faults)}})
-	listener := listen(t)
-	served := make(chan error)
-	go func() { served <- f.server.Serve(listener) }()
-	f.url = "http://" + listener.Addr().String()
-	episode := f.begin("tally/0/9")
+	f, episode, faults, served := stuck(t)
 	called := make(chan answer)
 	go func() {
 		called <- f.ask("POST", episode+"/calls", `{"name":"break","arguments":{"how":"wait"}}`)
@@ -72,13 +79,7 @@ func ready(handler http.Handler) int {
 
 // TestShutdownGivesUp: a call that does not end is cut off when the time is up.
 func TestShutdownGivesUp(t *testing.T) {
-	faults := &tallyFaults{entered: make(chan struct{}), release: make(chan struct{})}
-	f := serve(t, api.Config{Specs: tools.Specs{tallySpec(faults)}})
-	listener := listen(t)
-	served := make(chan error)
-	go func() { served <- f.server.Serve(listener) }()
-	f.url = "http://" + listener.Addr().String()
-	episode := f.begin("tally/0/9")
+	f, episode, faults, served := stuck(t)
 	cut := make(chan error)
 	go func() {
 		body := strings.NewReader(`{"name":"break","arguments":{"how":"wait"}}`)

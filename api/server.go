@@ -74,20 +74,13 @@ func New(config Config) (*Server, error) {
 	s.scales.capacity = s.config.MaxScoring
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
 	s.visits = newVisits(s.config.Now)
-	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
-	s.echo.HTTPErrorHandler = s.onError
-	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, err
 	}
 	if s.traces, err = newTracing(context.Background(), s.config); err != nil {
 		return nil, err
 	}
-	s.echo.Use(s.identify)
-	if s.traces != nil {
-		s.echo.Use(traced(s.traces))
-	}
-	s.echo.Use(s.metrics.requests, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated, unescaped)
+	s.pipeline()
 	s.api = humaecho.New(s.echo, humaConfig(s.config.Version))
 	s.routes()
 	settle(s.api.OpenAPI())
@@ -101,6 +94,18 @@ func New(config Config) (*Server, error) {
 		return nil, err
 	}
 	return s, s.remember()
+}
+
+// pipeline is what every request passes before its handler.
+func (s *Server) pipeline() {
+	s.echo.HTTPErrorHandler = s.onError
+	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is whatever a client says
+	s.echo.Use(s.identify)
+	if s.traces != nil {
+		s.echo.Use(traced(s.traces))
+	}
+	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
+	s.echo.Use(s.metrics.requests, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated, unescaped)
 }
 
 // remember opens the ledger and brings back what it has.

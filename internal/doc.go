@@ -23,7 +23,13 @@
 // which also prints the figures. A rule that is broken is mended in the code;
 // a new room gets a row in rooms_test.go, with the direction of its imports.
 //
-// Below this folder: ollamatest runs a real Ollama for tests, parts says
-// which outside programs a test may ask for and what happens when one is
-// missing.
+// Below this folder are the rooms that serve several others: refusal makes the
+// errors for a caller's mistakes, strictjson reads JSON, ndjson and sse are the
+// two forms of streams, intake takes requests in, chart draws; episode and
+// calculator are what environments share; evaluation plays evaluations and
+// store keeps them. The rest is for tests and benches alone:
+// ollamatest runs a real Ollama, envtest is the contract of environments,
+// golden compares with files, contest times programs beside each other, and
+// parts says which outside programs a test may ask for and what happens when
+// one is missing.
 package internal

@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,31 +13,14 @@ import (
 
 // measure plays against a server of its own.
 func measure(ctx context.Context, p plan) (r report, err error) {
-	folder, err := os.MkdirTemp("", "loadtest-*")
-	if err != nil {
-		return r, fmt.Errorf("making a folder: %w", err)
-	}
-	if p.binary == "" {
-		if p.binary, err = build(ctx, folder); err != nil {
-			return r, err
-		}
-	}
-	log, err := os.Create(filepath.Join(folder, "log"))
-	if err != nil {
-		return r, fmt.Errorf("making a log: %w", err)
-	}
-	defer func() { err = errors.Join(err, log.Close(), os.RemoveAll(folder)) }()
-	serve := func() (*process, error) {
-		return start(ctx, log, p.binary, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"))
-	}
-	server, err := serve()
+	site, err := settle(ctx, p)
 	if err != nil {
 		return r, err
 	}
-	defer func() { _ = server.kill() }()
+	defer func() { err = errors.Join(err, site.leave()) }()
 	s := &siege{ctx: ctx, sender: newSender(p.clients)}
 	defer s.sender.CloseIdleConnections()
-	s.address.Store(&server.address)
+	s.address.Store(&site.server.address)
 	players := enlist(s, p)
 	r = report{Episodes: p.episodes, Clients: p.clients, Killed: p.kill}
 	r.Memory = []float64{s.memory()}
@@ -53,22 +33,30 @@ func measure(ctx context.Context, p plan) (r report, err error) {
 	stop := s.sample(p.duration, &r.Memory)
 	if p.kill {
 		sleep(ctx, p.duration/2)
-		s.away.Store(true)
-		gone := time.Now()
-		if err := server.kill(); err != nil {
+		if r.Restart, err = s.replace(site); err != nil {
 			return r, err
 		}
-		if server, err = serve(); err != nil {
-			return r, err
-		}
-		s.address.Store(&server.address)
-		r.Restart = time.Since(gone).Seconds()
 	}
 	group.Wait()
 	stop()
 	r.sum(players, time.Since(began))
 	r.Memory = append(r.Memory, s.memory())
 	return r, ctx.Err()
+}
+
+// replace kills the server and starts another on its data. It tells how many
+// seconds there was none.
+func (s *siege) replace(site *site) (seconds float64, err error) {
+	s.away.Store(true)
+	gone := time.Now()
+	if err := site.server.kill(); err != nil {
+		return 0, err
+	}
+	if err := site.serve(s.ctx); err != nil {
+		return 0, err
+	}
+	s.address.Store(&site.server.address)
+	return time.Since(gone).Seconds(), nil
 }
 
 // enlist makes the players and their episodes.

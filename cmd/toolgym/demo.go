@@ -35,22 +35,11 @@ func (c demoCommand) Run(ctx context.Context, world *console) (err error) {
 		return err
 	}
 	field = slices.Insert(field, 1, pupil)
-	server, err := api.New(api.Config{Specs: world.specs, Logger: slog.New(slog.DiscardHandler)})
+	address, stop, err := serveBeside(ctx, world.specs)
 	if err != nil {
 		return err
 	}
-	listener, err := listen("127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	address := "http://" + listener.Addr().String()
-	serving, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- serveUntil(serving, server, listener) }()
-	defer func() {
-		stop()
-		err = errors.Join(err, <-served)
-	}()
+	defer func() { err = errors.Join(err, stop()) }()
 	if err := c.compete(ctx, world, field, address); err != nil {
 		return err
 	}
@@ -65,6 +54,26 @@ func (c demoCommand) Run(ctx context.Context, world *console) (err error) {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// serveBeside serves the environments on a free port until stop is called, which
+// waits for the server's end.
+func serveBeside(ctx context.Context, specs tools.Specs) (address string, stop func() error, err error) {
+	server, err := api.New(api.Config{Specs: specs, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return "", nil, err
+	}
+	listener, err := listen("127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	serving, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- serveUntil(serving, server, listener) }()
+	return "http://" + listener.Addr().String(), func() error {
+		cancel()
+		return <-served
+	}, nil
 }
 
 // note prints a line for people, which --json leaves out.

@@ -72,16 +72,23 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if old == nil {
 		err = r.Store.Begin(ctx, run, request.Owner)
 	} else {
-		e.Run = *old
-		if err = same(*old, run); err == nil {
-			e.Kept, err = r.Store.Trials(ctx, run.Name)
-		}
+		err = e.resume(ctx, r.Store, *old)
 	}
 	if err != nil {
 		return nil, err
 	}
 	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: eval.DefaultRetry(), Now: r.Now}
 	return e, e.runner.Validate()
+}
+
+// resume goes on with a run that is kept, if it is still the same.
+func (e *Evaluation) resume(ctx context.Context, kept *store.Store, old eval.Run) (err error) {
+	if err := same(old, e.Run); err != nil {
+		return err
+	}
+	e.Run = old
+	e.Kept, err = kept.Trials(ctx, old.Name)
+	return err
 }
 
 // solvable replays the references of the user's own questions: a mistake in
