@@ -117,13 +117,16 @@ func restate(ctx huma.Context, _ string, v any) (any, error) {
 	}
 	f := fail(model.Status, model.Detail)
 	for _, detail := range model.Errors {
-		f.Errors = append(f.Errors, flawOf(detail))
+		f.Errors = append(f.Errors, flawOf(ctx.Operation(), detail))
 	}
 	if len(f.Errors) > 1 {
 		f.Detail = fmt.Sprintf("%d things are wrong with the request", len(f.Errors))
 	}
 	if len(f.Errors) == 1 {
 		f.Detail = f.Errors[0].Detail
+		if want := f.Errors[0].Want; want != "" {
+			f.Detail += "; want " + want
+		}
 		if f.Errors[0].Pointer+f.Errors[0].Parameter == "" {
 			f.Errors = nil // the detail says it all
 		}
@@ -133,7 +136,7 @@ func restate(ctx huma.Context, _ string, v any) (any, error) {
 }
 
 // flawOf leaves out the offending value, which may be the whole body.
-func flawOf(detail *huma.ErrorDetail) client.Flaw {
+func flawOf(op *huma.Operation, detail *huma.ErrorDetail) client.Flaw {
 	flaw := client.Flaw{Detail: detail.Message}
 	if strings.HasPrefix(detail.Location, "#") {
 		flaw.Pointer = detail.Location
@@ -141,6 +144,48 @@ func flawOf(detail *huma.ErrorDetail) client.Flaw {
 	}
 	if _, name, ok := strings.Cut(detail.Location, "."); ok {
 		flaw.Parameter = name
+		if !strings.Contains(flaw.Detail, "; want ") {
+			flaw.Want = admitted(op, name)
+		}
+	}
+	if flaw.Want != "" && strings.HasPrefix(flaw.Detail, "expected ") { // which says the same, less well
+		flaw.Detail = "the value is not admitted"
 	}
 	return flaw
+}
+
+// admitted says what a parameter may be; of an unknown one, which there are.
+func admitted(op *huma.Operation, name string) string {
+	var known []string
+	for _, p := range op.Parameters {
+		switch {
+		case p.Name == name:
+			return valueOf(p.Schema)
+		case p.In == "query":
+			known = append(known, p.Name)
+		}
+	}
+	if len(known) == 0 {
+		return "none, this path takes no parameters"
+	}
+	return "one of " + strings.Join(known, ", ")
+}
+
+// valueOf says what values a schema of a parameter admits.
+func valueOf(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case len(s.Enum) > 0:
+		return "one of " + strings.ReplaceAll(strings.Trim(fmt.Sprint(s.Enum), "[]"), " ", ", ")
+	case s.Type == huma.TypeBoolean:
+		return "true or false"
+	case s.Type == huma.TypeInteger && s.Minimum != nil && s.Maximum != nil:
+		return fmt.Sprintf("an integer between %v and %v", *s.Minimum, *s.Maximum)
+	case s.Format == "uint64":
+		return "an integer between 0 and 18446744073709551615"
+	case s.Type == huma.TypeInteger:
+		return "an integer"
+	}
+	return ""
 }

@@ -192,13 +192,22 @@ func (s *Server) ListenAndServe(address string) error {
 	return s.Serve(listener)
 }
 
+// MayServe refuses what [Server.Serve] refuses, before anybody is told of the
+// address.
+func (s *Server) MayServe(address net.Addr) error {
+	if !reachable(address) || len(s.config.Tokens) > 0 {
+		return nil
+	}
+	return &tools.Error{Code: tools.Forbidden, Where: "address",
+		Message: fmt.Sprintf("%s can be reached from other machines", address), Want: "an address of the loopback, or tokens (--token-file)"}
+}
+
 // Serve answers on the listener, and closes it, until Shutdown. A listener that
 // other machines can reach is refused unless there are tokens: whoever connects
 // to a server without may do everything.
 func (s *Server) Serve(listener net.Listener) error {
-	if reachable(listener.Addr()) && len(s.config.Tokens) == 0 {
-		return errors.Join(&tools.Error{Code: tools.Forbidden, Where: "address",
-			Message: fmt.Sprintf("%s can be reached from other machines", listener.Addr()), Want: "an address of the loopback, or tokens (--token-file)"}, listener.Close())
+	if err := s.MayServe(listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	serve := s.http.Serve
 	if s.http.TLSConfig != nil {

@@ -113,7 +113,7 @@ func (g Group) validate() error {
 
 func (c Completion) validate() error {
 	if (c.Text == nil) == (c.Messages == nil) && c.Failure == nil {
-		return refusal.New("", "either text or messages", "a completion of %s", both(c.Text != nil))
+		return refusal.New("", "either text or messages", "%s", both(c.Text != nil))
 	}
 	if c.Tokens != nil && *c.Tokens < 0 {
 		return refusal.New("/tokens", "a number of tokens", "%d", *c.Tokens)
@@ -132,7 +132,7 @@ func (c Completion) validate() error {
 
 func both(yes bool) string {
 	if yes {
-		return "both"
+		return "both text and messages are given"
 	}
-	return "neither"
+	return "neither text nor messages are given"
 }

@@ -53,7 +53,7 @@ func (g *grader) read(reader *parse.Reader, c *Completion) (tokens int, err erro
 		}
 	}
 	if last < 0 {
-		return -1, refusal.New("/messages", "at least one message of the assistant", "%d messages without one", len(messages))
+		return -1, refusal.New("/messages", "at least one message of the assistant", "none of the %d messages is the assistant's", len(messages))
 	}
 	for i, m := range messages {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,15 @@ func deref(f *float64) any {
 }
 
 // TestRecorderLinesAreScored pipes lines into what "toolgym score" runs.
+// A recorder that was given to nobody, or before the run, has no line: an empty
+// one would be graded as a model that said nothing.
+func TestRecorderThatHeardNothing(t *testing.T) {
+	line, err := (&plugin.Recorder{}).Line("g")
+	if e, ok := errors.AsType[*tools.Error](err); !ok || e.Code != tools.Conflict || !strings.Contains(e.Want, "AgentConfig.Callbacks") {
+		t.Errorf("%s, %v", line, err)
+	}
+}
+
 func TestRecorderLinesAreScored(t *testing.T) {
 	recorder, _ := record(t, false)
 	line, err := recorder.Line("g1")

@@ -187,9 +187,13 @@ func (r *Recorder) Group(id string) (grpo.Group, error) {
 }
 
 // Line is the run as one line for "toolgym score", without a line break. Runs
-// of one task should bear one group's name.
+// of one task should bear one group's name. A recorder that heard nothing has
+// none: it is a conflict.
 func (r *Recorder) Line(group string) ([]byte, error) {
 	g, err := r.Group(group)
+	if err == nil && g.Completions[0].Messages == nil {
+		err = &tools.Error{Code: tools.Conflict, Message: "the recorder has heard no model", Want: "the recorder in AgentConfig.Callbacks (see Recorder), and a run before its line"}
+	}
 	if err != nil {
 		return nil, err
 	}

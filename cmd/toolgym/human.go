@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
 
@@ -19,10 +20,10 @@ func (h human) Play(ctx context.Context, _ tools.Task, _ json.RawMessage, caller
 	lines := bufio.NewScanner(h.world.in)
 	for ctx.Err() == nil && lines.Scan() {
 		name, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
-		if name == "" {
+		if rest = strings.TrimSpace(rest); name == "" || name != "say" && rest != "" && !h.fits(rest) {
 			continue
 		}
-		step, err := h.move(ctx, caller, name, strings.TrimSpace(rest))
+		step, err := h.move(ctx, caller, name, rest)
 		if err != nil {
 			return err
 		}
@@ -34,6 +35,16 @@ func (h human) Play(ctx context.Context, _ tools.Task, _ json.RawMessage, caller
 		return fmt.Errorf("reading moves: %w", err)
 	}
 	return ctx.Err()
+}
+
+// fits tells the player of arguments that are no JSON: a slip of the hand, and
+// nothing that the environment or a trajectory could hold.
+func (h human) fits(arguments string) bool {
+	_, err := strictjson.Decode([]byte(arguments))
+	if err != nil {
+		_, _ = fmt.Fprintf(h.world.err, "These arguments are no JSON: %v. Type for example: multiply {\"a\":4,\"b\":2}\n", err)
+	}
+	return err == nil
 }
 
 func (h human) move(ctx context.Context, caller tools.Caller, name, rest string) (tools.Step, error) {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"toolgym/api"
@@ -41,7 +43,10 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 	}
 	server, err := api.New(config)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(refusal.Relocate(err, ofServer), listener.Close())
+	}
+	if err := server.MayServe(listener.Addr()); err != nil { // before its address is told to anybody
+		return errors.Join(refusal.Move("--addr", err), listener.Close(), server.Shutdown(ctx))
 	}
 	scheme := "http"
 	if c.TLSCert != "" {
@@ -80,6 +85,15 @@ func (c serveCommand) settings(world *console) (config api.Config, err error) {
 		return config, refusal.New(c.TokenFile, "at least one; toolgym token makes it", "there is no token in the file")
 	}
 	return config, nil
+}
+
+// ofServer is the flag behind a field of the server's configuration.
+func ofServer(field string) string {
+	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "Ollama": "--ollama"}
+	if strings.HasPrefix(field, "AllowHosts[") {
+		return "--allow-host"
+	}
+	return cmp.Or(flags[field], field)
 }
 
 // listen opens a TCP address. A port in use is something outside; an address

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -39,10 +40,14 @@ func optimal(task tools.Task) string {
 	return strconv.Itoa(task.Optimal)
 }
 
+// mostListed is how many tasks are listed at a time: a table is written when all
+// of them are there.
+const mostListed = 100_000
+
 // listTasks makes n tasks with consecutive seeds.
 func listTasks(specs tools.Specs, env, rules, level string, seed uint64, n int) ([]tools.Task, error) {
-	if n < 1 || uint64(n-1) > math.MaxUint64-seed {
-		return nil, refusal.New("-n", "at least 1, and seed + n within 64 bits", "the number of tasks does not fit")
+	if n < 1 || n > mostListed || uint64(n-1) > math.MaxUint64-seed {
+		return nil, refusal.New("-n", fmt.Sprintf("between 1 and %d, and seed + n within 64 bits", mostListed), "the number of tasks does not fit")
 	}
 	spec, err := specs.Lookup(env)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,13 +98,19 @@ func (c trainCommand) config(spec tools.Spec) (train.Config, error) {
 		Levels: levels, Rules: c.Rules, Curriculum: c.Curriculum, Algorithm: c.Algo, Pool: c.Pool, Seed: c.Seed,
 	})
 	if err != nil {
-		return config, err
+		return config, refusal.Relocate(err, ofTrain)
 	}
 	config.HoldOut = c.HoldOut
 	if c.Updates != nil {
 		config.Updates = *c.Updates
 	}
-	return config, config.Validate()
+	return config, refusal.Relocate(config.Validate(), ofTrain)
+}
+
+// ofTrain is the flag behind a field of a training's configuration.
+func ofTrain(field string) string {
+	flags := map[string]string{"level": "--stages", "stages": "--stages", "hold_out": "--hold-out", "updates": "--updates", "pool": "--pool", "rules": "--rules"}
+	return cmp.Or(flags[field], field)
 }
 
 // resume goes on with a run. Flags that would change what it learns are

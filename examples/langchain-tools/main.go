@@ -23,9 +23,9 @@ import (
 )
 
 func main() {
-	name := flag.String("model", "qwen3", "a model of the Ollama server on this machine")
+	url, name := flag.String("ollama", "http://127.0.0.1:11434", "the Ollama server"), flag.String("model", "qwen3", "a model that calls tools")
 	flag.Parse()
-	model, err := plugin.NewModel(plugin.ModelConfig{Name: *name})
+	model, err := plugin.NewModel(plugin.ModelConfig{URL: *url, Name: *name})
 	if err == nil {
 		err = run(context.Background(), os.Stdout, plugin.AgentConfig{Model: model})
 	}
