@@ -52,7 +52,7 @@ func (c *cache) task(l *line) (*task, error) {
 		set, err := remember(c, c.sets, l.tools, func() (*toolset, error) {
 			set, err := readTools(l.tools)
 			if err != nil {
-				return nil, refusal.Below("/tools", err)
+				return nil, err
 			}
 			return c.scorer.toolsets.of(set), nil
 		})
@@ -94,7 +94,7 @@ func readTools(text []byte) (tools.Set, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, refusal.New("", "a list of tools", "%v", err)
+		return nil, refusal.New("/tools", "a list of tools", "%v", err)
 	}
 	return set, set.Validate()
 }

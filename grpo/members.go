@@ -6,6 +6,10 @@ import (
 	"toolgym/internal/refusal"
 )
 
+// byteOrderMark stands before the first line of some editors' files, and is no
+// part of it (RFC 8259, section 8.1).
+const byteOrderMark = "\ufeff"
+
 // members calls f with each member of the JSON object that text is: its key as
 // it is written, without the quotes, and the bytes of its value. It looks only
 // for where the values end; whether they are JSON is for their readers to say.
@@ -13,9 +17,12 @@ import (
 // Before is a list that is known to be whole JSON, such as that of the line
 // before, or empty: a value with the same bytes need not be walked through.
 func members(text, before []byte, f func(key, value []byte) error) error {
-	text = bytes.TrimSpace(text)
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	if len(text) == 0 {
+		return refusal.New("", "a JSON object", "the line is empty")
+	}
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
-		return refusal.New("", "a JSON object", "the line is none")
+		return refusal.New("", "a JSON object", "%q is no object", clip(string(text)))
 	}
 	rest := bytes.TrimSpace(text[1 : len(text)-1])
 	for len(rest) > 0 {

@@ -209,8 +209,8 @@ func TestUnreadableLines(t *testing.T) {
 	good := scoreLine("g", call(`{"a":1,"b":2}`))
 	task := `"tools":` + declared + `,"expected":` + oneCall
 	tests := []struct{ name, line, group, reason string }{
-		{"no JSON", `{"group":`, "", "line 2:"},
-		{"blank", ``, "", "JSON object"},
+		{"no JSON", `{"group":`, "", `line 2: "{\"group\":" is no object; want a JSON object`},
+		{"blank", ``, "", "line 2: the line is empty; want a JSON object"},
 		{"a list", `[1]`, "", "JSON object"},
 		{"cut off", `{"group":"g",` + task + `,"text":"x`, "", "line 2:"},
 		{"an unknown field", `{"group":"g","wat":1}`, "g", "/wat"},
@@ -219,6 +219,7 @@ func TestUnreadableLines(t *testing.T) {
 		{"no task", `{"group":"g","text":"x"}`, "g", "task_id, or tools"},
 		{"an unknown task", `{"group":"g","task_id":"x/y/1","text":"x"}`, "g", "/task_id"},
 		{"tools that are none", `{"group":"g","tools":[{"type":"function"}],"expected":` + oneCall + `,"text":"x"}`, "g", "/tools"},
+		{"a tool twice", `{"group":"g","tools":[{"name":"f"},{"name":"f"}],"expected":{"calls":[]},"text":"x"}`, "g", "line 2: /tools/1: tool"},
 		{"a schema that reads a file", `{"group":"g","tools":[{"name":"f","parameters":{"$ref":"file:///etc/passwd"}}],"expected":{"calls":[]},"text":"x"}`, "g", "leaves the schema"},
 		{"expected that is none", `{"group":"g","tools":` + declared + `,"expected":{"call":[]},"text":"x"}`, "g", "/expected"},
 		{"neither text nor messages", `{"group":"g",` + task + `}`, "g", "text or messages"},
@@ -243,6 +244,15 @@ func TestUnreadableLines(t *testing.T) {
 				t.Errorf("failures/harness is %v", show(n))
 			}
 		})
+	}
+}
+
+// Some editors begin a file with a byte order mark, which is no part of its first
+// line.
+func TestStreamBeginsWithAByteOrderMark(t *testing.T) {
+	output, _ := stream(t, "\ufeff"+many(1), grpo.StreamOptions{})
+	if plain, _ := stream(t, many(1), grpo.StreamOptions{}); output != plain {
+		t.Errorf("got %s, want %s", output, plain)
 	}
 }
 
