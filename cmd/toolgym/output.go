@@ -18,13 +18,18 @@ func (w *console) printJSON(v any) error {
 	return nil
 }
 
-// printTable writes rows in aligned columns under a heading.
+// gap is the blank between two columns.
+const gap = 2
+
+// printTable writes rows in aligned columns under a heading, folded to the width
+// of a terminal.
 func (w *console) printTable(heading []string, rows [][]string) error {
-	return writeTable(w.out, heading, rows)
+	table := fold(append([][]string{heading}, rows...), columns(w.out))
+	return writeTable(w.out, table[0], table[1:])
 }
 
 func writeTable(to io.Writer, heading []string, rows [][]string) error {
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(to, 0, 0, gap, ' ', 0)
 	for _, row := range append([][]string{heading}, rows...) {
 		if _, err := fmt.Fprintln(table, strings.TrimRight(strings.Join(row, "\t"), "\t")); err != nil {
 			return fmt.Errorf("writing a table: %w", err)

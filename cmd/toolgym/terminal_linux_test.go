@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -137,5 +140,30 @@ func TestTerminals(t *testing.T) {
 	show()
 	if err := null.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A table that is wider than the terminal is folded in its last column; one that
+// goes to a file never is.
+func TestTablesOnATerminal(t *testing.T) {
+	terminal, show := watched(t)
+	if code := run(context.Background(), []string{"envs"}, strings.NewReader(""), terminal, terminal); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	folded := show()
+	for _, line := range folded {
+		if utf8.RuneCountInString(line) > 80 {
+			t.Errorf("%q is wider than 80 columns", line)
+		}
+	}
+	var wide strings.Builder
+	if code := run(context.Background(), []string{"envs"}, strings.NewReader(""), &wide, io.Discard); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	if lines := strings.Count(wide.String(), "\n"); lines != 4 || len(folded) <= lines+1 {
+		t.Errorf("%d lines elsewhere, on the terminal\n%s", lines, strings.Join(folded, "\n"))
+	}
+	if diff := cmp.Diff(slices.Sorted(strings.FieldsSeq(wide.String())), slices.Sorted(strings.FieldsSeq(strings.Join(folded, "\n")))); diff != "" {
+		t.Error(diff)
 	}
 }
