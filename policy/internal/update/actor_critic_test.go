@@ -49,6 +49,26 @@ func TestSound(t *testing.T) {
 	}
 }
 
+// TestDiscount compares with numbers worked out by hand: γ = ½, λ = ½.
+func TestDiscount(t *testing.T) {
+	l := pair(Objective{Kind: Sound, Discount: 0.5, Lambda: 0.5})
+	if err := l.Compute(make([]float64, 12), []float64{1, 0.5, 1, 0.5, 1, 100}); err != nil {
+		t.Fatal(err)
+	}
+	// Episode 0: δ = 0+½−1, 0+½−1, 2−1 = −½, −½, 1, so with γλ = ¼ A = −9/16, −¼, 1.
+	// Episode 1: δ = 0.5+¼−0.5, 1+0−0.5 = ¼, ½, so A = 3/8, ½.
+	want := []float64{-9. / 16, 3. / 8, -0.25, 0.5, 1}
+	sum, size := 0.0, 0.0
+	for _, a := range want {
+		sum, size = sum+a, size+math.Abs(a)
+	}
+	near(t, "advantage", l.Figures.Advantage, size/5)
+	near(t, "policy loss", l.Figures.PolicyLoss, math.Ln2*sum/2)
+	for i, a := range want { // of two equally likely actions, the logit of the one taken
+		near(t, "the gradient of a logit", l.DLogits[2*i+l.Episodes.Actions[i]], -a/2/2)
+	}
+}
+
 // TestDocumented: R − V is 2 − 3 and 1.5 − 1.25, and nothing is masked.
 func TestDocumented(t *testing.T) {
 	l := pair(Objective{Kind: Documented, Value: 0.5})
