@@ -54,7 +54,7 @@ func TestPolished(t *testing.T) {
 		success, steps float64
 		done           bool
 	}{
-		{1, 8, false}, {1, 7.99, false}, // not by more than 0.05
+		{1, 8, false}, {1, 7.99, false}, {1, 7.96, true}, // not shorter by more than 0.05
 		{0.98, 5, false}, {1, 7, false}, {1, 6, false}, {1, 6, false}, {1, 6.2, true},
 	} {
 		if got := p.polished([]telemetry.Standing{{Success: e.success, Steps: e.steps}}, c); got != e.done {
@@ -116,5 +116,30 @@ func TestDraw(t *testing.T) {
 				t.Errorf("%d of 300 tasks are solved by a shorter plan", accidents)
 			}
 		})
+	}
+}
+
+// TestRecordsTellWhatWasPaid: the reward of a record is the environment's, whatever
+// the learner is told.
+func TestRecordsTellWhatWasPaid(t *testing.T) {
+	var paid []float64
+	for _, cost := range []float64{0, 5} {
+		c, err := Default(arithmetic.Spec(), Choice{Levels: []string{"0", "2"}, Rules: tools.Sound, Curriculum: Mastery, Algorithm: A2C, Pool: policy.PoolOwn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Network.Hidden, c.Cost = 8, cost
+		trainer, err := New(arithmetic.Spec(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, err := trainer.update()
+		if err != nil {
+			t.Fatal(err)
+		}
+		paid = append(paid, record.Reward)
+	}
+	if paid[0] != paid[1] || paid[0] <= 0 {
+		t.Errorf("plans that are the same are paid %v", paid)
 	}
 }
