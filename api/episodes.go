@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -139,13 +138,12 @@ func (s *Server) find(ctx context.Context, id string) (*episode, error) {
 }
 
 func (s *Server) sought(ctx context.Context, id string, err error) error {
-	e := (*tools.Error)(nil)
-	if s.ledger.store == nil || !errors.As(err, &e) || e.Code != tools.NotFound {
+	if s.ledger.store == nil || !refusal.Is(err, tools.NotFound) {
 		return err
 	}
 	kept, lost := s.ledger.read(ctx, id)
 	switch {
-	case errors.As(lost, &e) && e.Code == tools.NotFound:
+	case refusal.Is(lost, tools.NotFound):
 		return err
 	case lost != nil:
 		return lost

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"path/filepath"
 
@@ -11,7 +10,6 @@ import (
 
 	"toolgym/api/training"
 	"toolgym/policy/telemetry"
-	"toolgym/tools"
 )
 
 // policyRoutes are the trainings of the policy.
@@ -63,7 +61,7 @@ func (s *Server) findRun(ctx context.Context, id string) (*training.Run, error) 
 		return nil, err
 	}
 	if !exchangeOf(ctx).caller.owns(run.State().Owner) {
-		return nil, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no policy run %.80q", id), Want: "one that GET /v1/policy/runs lists"}
+		return nil, training.Missing(id)
 	}
 	return run, nil
 }

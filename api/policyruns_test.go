@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -241,6 +242,11 @@ func TestPolicyRunRefusals(t *testing.T) {
 				t.Errorf("%s by %s: %d, want %d", file, header, got.status, want)
 			}
 		}
+	}
+	id := strings.TrimPrefix(path, "/v1/policy/runs/")
+	others, none := f.ask("GET", path, "", bearer("tim")).body, f.ask("GET", "/v1/policy/runs/none", "", bearer("tim")).body
+	if said := regexp.MustCompile(`"request_id":"[^"]*"`); said.ReplaceAllString(strings.ReplaceAll(others, id, "none"), "") != said.ReplaceAllString(none, "") {
+		t.Errorf("another's run is told from one that there is not:\n%s\n%s", others, none)
 	}
 	for _, last := range []string{"-1", "x", "99999999999999999999", "1000"} {
 		got := f.ask("GET", path+"/events", "", bearer("tom"), "Last-Event-ID: "+last)

@@ -188,7 +188,12 @@ func (s *Runs) Find(id string) (*Run, error) {
 	if run := s.byID[id]; run != nil {
 		return run, nil
 	}
-	return nil, &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no policy run %.80q", id)}
+	return nil, Missing(id)
+}
+
+// Missing is the error for a run that is not there. It tells of no other.
+func Missing(id string) error {
+	return &tools.Error{Code: tools.NotFound, Where: "id", Message: fmt.Sprintf("there is no policy run %.80q", id), Want: "one that GET /v1/policy/runs lists"}
 }
 
 // List lists the runs, the newest first.
