@@ -76,7 +76,7 @@ func textOf(ctx huma.Context) ([]byte, []error) {
 // beyond 64 bits, or written as 1e3.
 func unfit(err error) *flawed {
 	f := &flawed{status: http.StatusUnprocessableEntity, message: "the value does not fit"}
-	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		f.pointer = "#/" + strings.ReplaceAll(e.Field, ".", "/")
 		f.message = fmt.Sprintf("%s does not fit; want a %s in plain digits", e.Value, e.Type)
 	}
@@ -151,7 +151,7 @@ func (k *bodyCheck) validate(text []byte) []error {
 	limits := strictjson.Defaults()
 	limits.Values = max(limits.Values, int(k.limit/bytesPerValue))
 	value, err := limits.Decode(text)
-	if e := (*strictjson.Error)(nil); errors.As(err, &e) && e.Kind == strictjson.TooLarge {
+	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Kind == strictjson.TooLarge {
 		return []error{&flawed{http.StatusRequestEntityTooLarge, "the body holds " + err.Error(), ""}}
 	}
 	if err != nil {

@@ -39,11 +39,11 @@ func (s *Server) onError(err error, c echo.Context) {
 
 // httpFailure is the document of an error that HTTP knows, or nil.
 func httpFailure(err error, header http.Header) *failure {
-	if f := (*failure)(nil); errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	e := (*echo.HTTPError)(nil)
-	if !errors.As(err, &e) || e.Code >= 500 {
+	e, ok := errors.AsType[*echo.HTTPError](err)
+	if !ok || e.Code >= 500 {
 		return nil
 	}
 	switch e.Code {

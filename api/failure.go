@@ -60,11 +60,11 @@ func (b *busy) Unwrap() error { return b.error }
 // failureOf turns an error of a handler into what the client may see of it. It
 // returns nil for our own and the outside's faults, which the client may not.
 func failureOf(op *huma.Operation, err error) *failure {
-	if f := (*failure)(nil); errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) || statusOf(e.Code) == http.StatusInternalServerError {
+	e, ok := errors.AsType[*tools.Error](err)
+	if !ok || statusOf(e.Code) == http.StatusInternalServerError {
 		return nil
 	}
 	detail := e.Message
@@ -80,7 +80,7 @@ func failureOf(op *huma.Operation, err error) *failure {
 	}
 	if f.Status == http.StatusServiceUnavailable {
 		wait := time.Second
-		if b := (*busy)(nil); errors.As(err, &b) {
+		if b, ok := errors.AsType[*busy](err); ok {
 			wait = b.wait
 		}
 		return f.after(wait)

@@ -225,8 +225,7 @@ func (p *player) acting(ctx context.Context) context.Context {
 func (p *player) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx = p.acting(ctx)
 	answered, err := p.play(ctx, p.id, move{call: tools.Call{Name: request.Params.Name, Arguments: request.Params.Arguments}})
-	e := (*tools.Error)(nil)
-	if errors.As(err, &e) && (e.Code == tools.Conflict || e.Code == tools.Gone) {
+	if e, ok := errors.AsType[*tools.Error](err); ok && (e.Code == tools.Conflict || e.Code == tools.Gone) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: e.Error()}}, IsError: true}, nil
 	}
 	if err != nil {

@@ -109,7 +109,7 @@ func (s *Server) group(sent *sentGroup) (grpo.Group, error) {
 
 // misfit is unfit as the error of a handler.
 func misfit(err error) error {
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
+	if _, ok := errors.AsType[*tools.Error](err); ok {
 		return err
 	}
 	f := unfit(err)

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	lctools "github.com/tmc/langchaingo/tools"
@@ -38,7 +37,7 @@ func Adopt(t lctools.Tool, limits ToolLimits) (tools.Tool, error) {
 			return unwrap(own.result(ctx, arguments))
 		}
 		output, err := limits.call(ctx, t, plain(t, string(arguments)))
-		if fatal := (*outage)(nil); ctx.Err() != nil || errors.As(err, &fatal) {
+		if hopeless(ctx, err) {
 			return nil, err
 		}
 		if err != nil {

@@ -87,8 +87,8 @@ func (a *Agent) spell(choice *llms.ContentChoice, next *turn) (output string, er
 // it. That is the model's mistake, which it may mend: the turn has a call with a
 // fault then. Every other error is returned.
 func (a *Agent) quoted(failure error, next *turn) error {
-	failed := (*llms.Error)(nil)
-	if !errors.As(failure, &failed) {
+	failed, ok := errors.AsType[*llms.Error](failure)
+	if !ok {
 		return failure
 	}
 	message, ok := failed.Details["message"].(string)

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"toolgym/grpo/eval"
@@ -36,7 +35,7 @@ func (d Driver) Run(ctx context.Context, env tools.Env, task tools.Task, seed in
 	}
 	began := d.Clock()
 	trajectory, err := tools.Rollout(ctx, env, task, agent)
-	if outside := (*outage)(nil); ctx.Err() != nil || errors.As(err, &outside) {
+	if hopeless(ctx, err) {
 		return rollout.Transcript{}, err
 	}
 	transcript, failed := recorder.transcript()

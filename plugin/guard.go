@@ -75,7 +75,7 @@ func (g guardedTool) Call(ctx context.Context, input string) (string, error) {
 	output, err := g.limits.call(ctx, g.Tool, plain(g.Tool, input))
 	if err != nil {
 		g.handler.HandleToolError(ctx, err)
-		if fatal := (*outage)(nil); ctx.Err() != nil || errors.As(err, &fatal) {
+		if hopeless(ctx, err) {
 			return "", err
 		}
 		return string(mistake(err.Error()).Content), nil

@@ -197,8 +197,8 @@ func (r *Recorder) HandleAgentFinish(_ context.Context, end schema.AgentFinish) 
 
 // HandleChainError keeps an empty answer, of which nothing else tells.
 func (r *Recorder) HandleChainError(_ context.Context, err error) {
-	empty := (*emptyError)(nil)
-	if !errors.As(err, &empty) {
+	empty, ok := errors.AsType[*emptyError](err)
+	if !ok {
 		return
 	}
 	r.mu.Lock()

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -93,3 +94,9 @@ func (o offeredTool) result(ctx context.Context, arguments json.RawMessage) (too
 type outage struct{ error }
 
 func (o *outage) Unwrap() error { return o.error }
+
+// hopeless reports whether an error is one that no agent can mend.
+func hopeless(ctx context.Context, err error) bool {
+	_, is := errors.AsType[*outage](err)
+	return is || ctx.Err() != nil
+}

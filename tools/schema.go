@@ -56,7 +56,7 @@ func (noLoader) Load(url string) (any, error) {
 
 func compile(text json.RawMessage) (*schema, error) {
 	refused := func(err error) error {
-		if e := (*jsonschema.SchemaValidationError)(nil); errors.As(err, &e) {
+		if e, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 			return unschematic(e.Err)
 		}
 		return &Error{Code: Invalid, Where: "/parameters", Message: strings.ReplaceAll(err.Error(), "\n", " "),
@@ -89,8 +89,8 @@ func compile(text json.RawMessage) (*schema, error) {
 // that lies deepest, and what may stand there.
 func unschematic(err error) error {
 	refusal := &Error{Code: Invalid, Where: "/parameters", Message: "it is no JSON Schema", Want: "a JSON Schema (draft 2020-12) of an object"}
-	broken := (*jsonschema.ValidationError)(nil)
-	if !errors.As(err, &broken) {
+	broken, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		return refusal
 	}
 	var list []Violation

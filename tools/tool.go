@@ -91,7 +91,7 @@ func (t Tool) Call(ctx context.Context, arguments json.RawMessage) (Result, erro
 		return fail(explain(t.Name, violations)), nil
 	}
 	out, err := t.handle(ctx, arguments, value)
-	if m := (*mistake)(nil); errors.As(err, &m) {
+	if m, ok := errors.AsType[*mistake](err); ok {
 		return fail(m.message), nil
 	}
 	if err != nil {
@@ -180,7 +180,7 @@ func (t *Tool) UnmarshalJSON(data []byte) error {
 		f.Parameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 	}
 	declared, err := Declare(f.Name, f.Description, f.Parameters)
-	if e := (*Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.Where = where + e.Where
 	}
 	if err != nil {

@@ -42,8 +42,8 @@ func (s *schema) violations(value any) []Violation {
 	if err == nil {
 		return nil
 	}
-	var broken *jsonschema.ValidationError
-	if !errors.As(err, &broken) {
+	broken, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		return []Violation{{Keyword: "schema", Message: err.Error()}}
 	}
 	var out []Violation

@@ -249,7 +249,7 @@ func (d *Desk) state(kept store.Listing) State {
 
 // reason is an error as a client may see it.
 func reason(err error) string {
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return e.Error()
 	}
 	return "the server could not go on; its log says why"

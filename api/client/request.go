@@ -61,8 +61,8 @@ func (c *Client) send(ctx context.Context, r request, answer any) error {
 	pause := c.config.Pause
 	for attempt := 1; ; attempt++ {
 		err := c.once(ctx, r, text, answer)
-		again := (*passing)(nil)
-		if !errors.As(err, &again) {
+		again, ok := errors.AsType[*passing](err)
+		if !ok {
 			return err
 		}
 		if !r.repeat || attempt >= c.config.Attempts || again.wait > longestWait {
@@ -168,7 +168,7 @@ func refused(response *http.Response, text []byte) error {
 
 // plain is a refusal to which the question is not repeated.
 func plain(err error) error {
-	if again := (*passing)(nil); errors.As(err, &again) {
+	if again, ok := errors.AsType[*passing](err); ok {
 		return again.error
 	}
 	return err

@@ -60,8 +60,8 @@ type faults map[string]string
 // note keeps the first fault of a field. An error that is not the caller's is
 // returned.
 func (f faults) note(field string, err error) error {
-	e := (*tools.Error)(nil)
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*tools.Error](err)
+	if !ok {
 		return err
 	}
 	text := sentence(e.Message)
@@ -115,7 +115,7 @@ func (l *Lab) declared(d draft, wrong faults) (tools.Set, error) {
 
 // plain is an error without the name of a parameter that people do not see.
 func plain(err error) error {
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return &tools.Error{Code: e.Code, Message: e.Message, Want: e.Want}
 	}
 	return err
@@ -124,8 +124,8 @@ func plain(err error) error {
 // wellFormed says at which line JSON goes wrong.
 func wellFormed(text string) error {
 	_, err := strictjson.Decode([]byte(text))
-	e := (*strictjson.Error)(nil)
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*strictjson.Error](err)
+	if !ok {
 		return err
 	}
 	measure := ruler{text: text}
@@ -147,7 +147,7 @@ func (d draft) expected() (*match.Expected, error) {
 	decoder.DisallowUnknownFields()
 	expected := &match.Expected{}
 	err := decoder.Decode(expected)
-	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return nil, refusal.New("/"+strings.ReplaceAll(e.Field, ".", "/"), kindWord(e.Type.Kind().String()), "%s does not fit", e.Value)
 	}
 	if e := (*tools.Error)(nil); err != nil && !errors.As(err, &e) {
@@ -173,7 +173,7 @@ func kindWord(kind string) string {
 
 // whereOf is the place that a caller's mistake names.
 func whereOf(err error) string {
-	if e := (*tools.Error)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return e.Where
 	}
 	return ""

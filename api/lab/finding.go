@@ -116,8 +116,8 @@ func ofFault(text string, call grpo.Call) finding {
 		return finding{}
 	}
 	_, _, err := strictjson.Defaults().Object(body[brace:])
-	e := (*strictjson.Error)(nil)
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*strictjson.Error](err)
+	if !ok {
 		return finding{}
 	}
 	at := call.Span.Start + brace + e.Offset

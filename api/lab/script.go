@@ -150,8 +150,7 @@ func (l *Lab) scriptOf(r *http.Request) (scriptView, error) {
 	if err == nil {
 		text, err = order.Script()
 	}
-	e := (*tools.Error)(nil)
-	if errors.As(err, &e) && view.Settings.Env != "" {
+	if e, ok := errors.AsType[*tools.Error](err); ok && view.Settings.Env != "" {
 		view.Where, view.Wrong = strings.Trim(e.Where, "/"), e.Message+"; want "+e.Want
 		return view, nil
 	}

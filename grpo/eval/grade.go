@@ -20,9 +20,9 @@ func (i Item) grade(ctx context.Context, scorer *grpo.Scorer, transcript rollout
 	if ctx.Err() != nil {
 		return grpo.Score{}, fmt.Errorf("grading %s: %w", i.Task.ID, ctx.Err())
 	}
-	var refused *tools.Error
+	refused, isRefused := errors.AsType[*tools.Error](err)
 	switch {
-	case errors.As(err, &refused):
+	case isRefused:
 		return grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureHarness, Reason: "grading: " + refused.Error()}}, nil
 	case err != nil:
 		return grpo.Score{}, fmt.Errorf("grading %s: %w", i.Task.ID, err)

@@ -58,7 +58,7 @@ func wholeObject(text string) ([]strictjson.Member, error) {
 func decodeObject(text string) (members []strictjson.Member, size int, mends strictjson.Mends, err error) {
 	limits := strictjson.Defaults()
 	members, size, err = limits.Object(text)
-	if failure := (*strictjson.Error)(nil); errors.As(err, &failure) && failure.Kind == strictjson.LoneSurrogate {
+	if failure, ok := errors.AsType[*strictjson.Error](err); ok && failure.Kind == strictjson.LoneSurrogate {
 		mended, end, mends, mendErr := limits.Mend(text)
 		if mendErr == nil && mends == strictjson.MendSurrogate {
 			return mended, end, mends, nil

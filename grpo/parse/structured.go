@@ -48,11 +48,11 @@ func (s *scan) stringArguments(a *Attempt, text string) {
 	if err != nil {
 		members, end, mends, err = limits.Mend(trimmed)
 	}
-	var failure *strictjson.Error
-	switch errors.As(err, &failure); {
-	case failure != nil && !strings.HasPrefix(trimmed, "{"):
+	failure, failed := errors.AsType[*strictjson.Error](err)
+	switch {
+	case failed && !strings.HasPrefix(trimmed, "{"):
 		a.fail(StatusMalformed, DefectArgumentsNotObject)
-	case failure != nil:
+	case failed:
 		inner := scan{reader: s.reader, text: trimmed, end: len(trimmed), cutOff: s.cutOff}
 		status, defect := inner.diagnose(failure, failure.Offset, "", false)
 		a.fail(status, defect)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
 )
@@ -70,7 +71,7 @@ func checkClosed(ctx context.Context, env tools.Env, call tools.Call) error {
 	if !ok {
 		return nil
 	}
-	if _, err := s.Say(ctx, "hello"); !refused(err, tools.Conflict) {
+	if _, err := s.Say(ctx, "hello"); !refusal.Is(err, tools.Conflict) {
 		return fmt.Errorf("speaking: %w", wantRefusal(err, tools.Conflict))
 	}
 	return nil

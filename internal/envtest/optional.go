@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -60,7 +61,7 @@ func checkEnumerator(ctx context.Context, spec tools.Spec, task tools.Task) erro
 		return nil
 	}
 	e := spec.Enumerate()
-	if err := e.Start(task.Rules, task.Level, task.Seed); refused(err, tools.Invalid) {
+	if err := e.Start(task.Rules, task.Level, task.Seed); refusal.Is(err, tools.Invalid) {
 		return nil // not every level can be enumerated
 	} else if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -89,7 +90,7 @@ func each(seeds []uint64, run taskCheck) func(context.Context, tools.Spec) error
 // what checkRefusals counts.
 func runOn(ctx context.Context, spec tools.Spec, rules, level string, seed uint64, run taskCheck) error {
 	task, err := spec.Task(rules, level, seed)
-	if refused(err, tools.Invalid) {
+	if refusal.Is(err, tools.Invalid) {
 		return nil
 	}
 	if err != nil {
@@ -98,16 +99,10 @@ func runOn(ctx context.Context, spec tools.Spec, rules, level string, seed uint6
 	return run(ctx, spec, task)
 }
 
-// refused tells whether the error is the caller's mistake with that code.
-func refused(err error, code string) bool {
-	var e *tools.Error
-	return errors.As(err, &e) && e.Code == code
-}
-
 // wantRefusal is nil for an error that is refused, and says what else it was.
 func wantRefusal(err error, code string) error {
 	switch {
-	case refused(err, code):
+	case refusal.Is(err, code):
 		return nil
 	case err == nil:
 		return fmt.Errorf("accepted, want an error with code %s", code)

@@ -22,8 +22,8 @@ func (s *Store) explain(err error) error {
 	if _, ok := errors.AsType[*tools.Error](err); ok {
 		return refusal.Relocate(err, func(where string) string { return cmp.Or(where, s.path) })
 	}
-	var code *sqlite.Error
-	if !errors.As(err, &code) {
+	code, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		return err
 	}
 	switch code.Code() & 0xff { // the rest of the bits say more about the same
