@@ -136,7 +136,7 @@ func (d *Desk) full(name string) error {
 	case d.closed:
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	case busy >= d.config.Limit:
-		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d evaluations are under way, which is the limit", busy), Want: "that one end or be cancelled first"}
+		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d evaluations are under way, which is the limit", busy), Want: "one of them to end or to be cancelled"}
 	}
 	return nil
 }

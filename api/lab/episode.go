@@ -12,9 +12,6 @@ import (
 	"toolgym/tools"
 )
 
-// mostTurns are shown of an episode: who walks at random walks long.
-const mostTurns = 40
-
 // answering is the tool by which arithmetic's agents hand their answer in.
 const answering = "answer"
 
@@ -82,12 +79,11 @@ func (e *episode) show(ctx context.Context, s scene, t take, score grpo.Score) e
 	if n := len(e.Turns); n > 0 {
 		e.Answer, e.Called = e.Turns[n-1].last()
 	}
-	if n := len(e.Turns); n > mostTurns {
-		e.Left, e.Turns = n-mostTurns, e.Turns[:mostTurns]
+	if err := e.draw(ctx, s); err != nil {
+		return err
 	}
-	err := e.draw(ctx, s)
 	e.bound()
-	return err
+	return nil
 }
 
 // last is what an agent said last, or else called last.
@@ -216,7 +212,6 @@ func (e *episode) draw(ctx context.Context, s scene) error {
 		}
 		e.Frames = append(e.Frames, frameOf(t.Step, picture.SVG()))
 	}
-	e.Frames[len(e.Frames)-1].Last = true
 	return nil
 }
 

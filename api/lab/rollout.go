@@ -193,7 +193,7 @@ func (l *Lab) columns(ctx context.Context, v *shown, s scene, before, after play
 		if err := e.show(ctx, s, t, response.Groups[0].Completions[0]); err != nil {
 			return err
 		}
-		v.Steps = max(v.Steps, len(e.Turns))
+		v.Steps = max(v.Steps, e.Steps())
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
 	}
 	if l.watching.Add(1) > mostWatching {
 		l.watching.Add(-1)
-		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d pages watch trainings, which is the limit", mostWatching), Want: "that one be closed"}
+		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d pages watch trainings, which is the limit", mostWatching), Want: "one of them to be closed"}
 	}
 	defer l.watching.Add(-1)
 	control := http.NewResponseController(w)

@@ -89,7 +89,7 @@ func (s *Runs) Start(owner string, start Start) (*Run, error) {
 		return nil, err
 	}
 	if len(s.byID) >= s.config.Most {
-		return nil, &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are kept, which is the limit", s.config.Most), Want: "that some be deleted first"}
+		return nil, &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are kept, which is the limit", s.config.Most), Want: "some to be deleted first"}
 	}
 	if err := os.MkdirAll(run.dir, 0o750); err != nil {
 		return nil, fmt.Errorf("making the folder of a run: %w", err)
@@ -110,7 +110,7 @@ func (s *Runs) room() error {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	}
 	if busy := len(s.live()); busy >= s.config.Limit {
-		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are under way, which is the limit", busy), Want: "that one end or be cancelled first"}
+		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are under way, which is the limit", busy), Want: "one of them to end or to be cancelled"}
 	}
 	return nil
 }
