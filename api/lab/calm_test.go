@@ -124,3 +124,18 @@ func serveOn(t *testing.T, listener net.Listener, config api.Config) (stop func(
 		listening.Close()
 	}
 }
+
+// TestRefusedFormLeavesNothingStanding as if it were the answer.
+func TestRefusedFormLeavesNothingStanding(t *testing.T) {
+	b := open(t, api.Config{})
+	b.wrong.expect("422")
+	b.visit("/")
+	stale := `document.querySelector("#shown").classList.contains("stale")`
+	if eval[bool](b, stale) {
+		t.Error("the page begins with what is not its own")
+	}
+	b.set("#seed", "-3")
+	b.until(stale + ` && document.querySelector("#status").textContent.includes("want a whole number")`)
+	b.set("#seed", "4")
+	b.until(`!` + stale + ` && document.querySelector(".task").textContent === "arithmetic/0/4" && !document.querySelector("#status").textContent`)
+}

@@ -51,10 +51,13 @@ function enliven(form) {
       const html = await answer.text();
       if (turn !== last) return;
       put(target, html);
+      target.classList.remove("stale");
       tell("");
       if (form.method !== "post") history.replaceState(null, "", `${location.pathname}?${query}`);
     } catch (error) {
-      if (turn === last) tell(error.message, true);
+      if (turn !== last) return;
+      tell(error.message, true);
+      target.classList.add("stale"); // what stands there is not what the form says
     } finally {
       if (turn === last) target.removeAttribute("aria-busy");
     }

@@ -44,7 +44,7 @@ function say() {
   const parts = [`Step ${here()} of ${last()}.`];
   for (const column of box().querySelectorAll(".column")) {
     const turn = column.querySelector(".turns > li[aria-current]");
-    if (turn) parts.push(`${column.dataset.side}: ${turn.innerText.replace(/\s+/g, " ").trim()}.`);
+    if (turn) parts.push(`${column.dataset.side}: ${turn.innerText.replace(/\s+/g, " ").trim().replace(/\.$/, "")}.`);
   }
   document.getElementById("heard").textContent = parts.join(" ");
 }
