@@ -73,7 +73,7 @@ func TestFaultsStandAtTheirFields(t *testing.T) {
 		{"unknown form", "as", "Want text or message", draft{As: "song"}},
 		{"a message that is no JSON", "text", "line 1, column 2", draft{As: asMessage, Text: "{role}", Expected: "[]"}},
 		{"a message that is a list", "text", "no JSON object", draft{As: asMessage, Text: "[]"}},
-		{"a message of the user", "text", "without one", draft{As: asMessage, Text: `{"role":"user","content":"Hello."}`, Expected: "[]"}},
+		{"a message of the user", "text", "is the assistant's", draft{As: asMessage, Text: `{"role":"user","content":"Hello."}`, Expected: "[]"}},
 		{"unknown ending", "finish", "Want stop or length", draft{Finish: "boredom"}},
 		{"tools that are no JSON", "tools", "line 2, column 9", draft{Tools: "[\n{ \"name\"= 1}]"}},
 		{"a tool twice", "tools", "/1", draft{Tools: `[{"name":"f"},{"name":"f"}]`}},
