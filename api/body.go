@@ -120,6 +120,9 @@ const checkKey = "body"
 // handler that takes longer, so it is lifted when the body is there; not before,
 // since net/http reads on after an answer, for whatever is left of the body.
 func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
+	if coding := ctx.Header("Content-Encoding"); !plain(coding) {
+		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %.80q; want it as it is", coding), ""}
+	}
 	if kind := ctx.Header("Content-Type"); !isJSON(kind) {
 		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; want application/json", kind), ""}
 	}
@@ -136,6 +139,10 @@ func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
 	_ = ctx.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
 	return text, nil
 }
+
+// plain reports whether a content coding, which may be absent, is none. What is
+// packed small may be of any size: nothing is unpacked here.
+func plain(coding string) bool { return coding == "" || strings.EqualFold(coding, "identity") }
 
 // isJSON reports whether a content type, which may be absent, is JSON.
 func isJSON(kind string) bool {

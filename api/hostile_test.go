@@ -57,6 +57,7 @@ func hostileEdges() []hostile {
 	return []hostile{
 		{"form", "POST", "CALLS", `name=add`, []string{"Content-Type: application/x-www-form-urlencoded"}, 415},
 		{"plain text, as a page may send it", "POST", "CALLS", `{"name":"done"}`, []string{"Content-Type: text/plain"}, 415},
+		{"packed", "POST", "CALLS", "\x1f\x8b\x08\x00", []string{"Content-Encoding: gzip"}, 415},
 		{"nonsense content type", "POST", "CALLS", `{"name":"done"}`, []string{"Content-Type: ;;;"}, 415},
 		{"page of another origin", "POST", "CALLS", `{"name":"done"}`, []string{"Origin: http://evil.example"}, 403},
 		{"page of another port", "POST", "CALLS", `{"name":"done"}`, []string{"Origin: http://127.0.0.1:1"}, 403},

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolgym/api"
+	"toolgym/plugin"
+	"toolgym/tools"
 )
 
 // connect opens a session with the SDK's own client.
@@ -107,6 +110,21 @@ func TestMCPOverHTTP(t *testing.T) {
 	other := connect(t, overHTTP(f, "tally/0/2"))
 	if got := callMCP(t, other, "add", map[string]int{"n": 1}); got.Meta["toolgym/step"] != 1.0 || other.ID() == session.ID() {
 		t.Errorf("another session goes on in the first: %v", got.Meta)
+	}
+}
+
+// What is refused reaches whoever dials by package plugin in the words of the
+// problem document, not as a status alone.
+func TestMCPRefusalsReachTheDialler(t *testing.T) {
+	f := serve(t, api.Config{Tokens: []api.Token{token(t, "tom", api.Score)}})
+	_, err := plugin.DialMCP(t.Context(), f.url+"/mcp?task_id=tally/0/1", nil)
+	if e, ok := errors.AsType[*tools.Error](err); !ok || e.Code != tools.Unauthorized {
+		t.Errorf("without a token: %v", err)
+	}
+	open := serve(t, api.Config{})
+	_, err = plugin.DialMCP(t.Context(), open.url+"/mcp?task_id=tally", nil)
+	if e, ok := errors.AsType[*tools.Error](err); !ok || e.Code != tools.Invalid || !strings.Contains(e.Want, "env/level/seed") {
+		t.Errorf("a task id that means nothing: %v", err)
 	}
 }
 

@@ -5,18 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
-	"toolgym/internal/refusal"
+	"toolgym/tools"
 )
 
 // linesType is the media type of JSON lines.
@@ -42,6 +44,7 @@ func (s *Server) streamRoute() {
 
 type streamInput struct {
 	ContentType   string `header:"Content-Type"`
+	Coding        string `header:"Content-Encoding" hidden:"true"`
 	Normalization string `query:"normalization" enum:"group,batch,none" doc:"What an advantage is divided by; default group. Under batch nothing is answered before the lines end."`
 	Aggregation   string `query:"aggregation" enum:"sum_then_normalize,normalize_then_sum" doc:"Whether criteria are added up before they are normalized; default sum_then_normalize."`
 	Loss          string `query:"loss" doc:"The loss of the metrics as JSON, as in POST /v1/score."`
@@ -49,7 +52,24 @@ type streamInput struct {
 	Metrics       bool   `query:"metrics" doc:"Add a last line {\"metrics\":{…}}."`
 }
 
+// inParameter points a mistake in the JSON of a parameter at that parameter, and
+// says in words where in it it is.
+func inParameter(name string, err error) error {
+	e, ok := errors.AsType[*tools.Error](err)
+	if !ok {
+		return err
+	}
+	moved := *e
+	if moved.Where = name; e.Where != "" {
+		moved.Message = strings.TrimPrefix(e.Where, "/") + ": " + e.Message
+	}
+	return &moved
+}
+
 func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamResponse, error) {
+	if !plain(in.Coding) {
+		return nil, fail(http.StatusUnsupportedMediaType, fmt.Sprintf("the lines are encoded as %.80q; want them as they are", in.Coding))
+	}
 	if !isLines(in.ContentType) {
 		return nil, fail(http.StatusUnsupportedMediaType, "the lines are of another kind; want "+linesType)
 	}
@@ -61,7 +81,7 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			scorer, err = grpo.NewScorer(s.config.Specs, rubric)
 		}
 		if err != nil {
-			return nil, refusal.Move("rubric", err)
+			return nil, inParameter("rubric", err)
 		}
 	}
 	options := grpo.StreamOptions{Grouped: true, Normalization: objective.Normalization(in.Normalization), Aggregation: objective.Aggregation(in.Aggregation), Observe: s.metrics.reward}
@@ -72,7 +92,7 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			err = options.Loss.Validate()
 		}
 		if err != nil {
-			return nil, refusal.Move("loss", err)
+			return nil, inParameter("loss", err)
 		}
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {

@@ -101,6 +101,12 @@ func TestScoreStreamRefuses(t *testing.T) {
 			readContract(t, f).check(t, "POST", "/v1/score/stream", got)
 		})
 	}
+	if got := f.ask("POST", "/v1/score/stream?loss="+url.QueryEscape(`{"epsilon":-1}`), addLine("g", 5), "Content-Type: application/x-ndjson"); !strings.Contains(got.body, "epsilon: -1; want") {
+		t.Errorf("the field of the loss is not named: %s", got.body)
+	}
+	if got := f.ask("POST", "/v1/score/stream", "\x1f\x8b\x08", "Content-Type: application/x-ndjson", "Content-Encoding: gzip"); got.status != http.StatusUnsupportedMediaType {
+		t.Errorf("packed lines: %d %s", got.status, got.body)
+	}
 	if got := f.ask("POST", "/v1/score/stream", ""); got.status != http.StatusOK || got.body != "" || got.header.Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("nothing is answered with %d %q", got.status, got.body)
 	}

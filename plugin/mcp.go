@@ -26,10 +26,15 @@ var _ tools.Caller = (*MCP)(nil)
 
 // DialMCP opens a session at the endpoint of a server (streamable HTTP) and
 // lists its tools. A nil client means http.DefaultClient. A tool whose schema
-// does not compile is an error.
+// does not compile is an error; what a toolgym server refuses, such as a task id
+// that means nothing, is a [*tools.Error].
 func DialMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP, error) {
-	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: client, DisableStandaloneSSE: true}
+	http, refused := listening(client)
+	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: http, DisableStandaloneSSE: true}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "toolgym-plugin", Version: "1"}, nil).Connect(ctx, transport, nil)
+	if reason := refused.reason(); err != nil && reason != nil {
+		err = reason
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", endpoint, err)
 	}

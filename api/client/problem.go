@@ -28,9 +28,9 @@ type Flaw struct {
 	Want      string `json:"want,omitempty" doc:"What would be right."`
 }
 
-// err is the error that the problem stands for: an [*tools.Error] where the
+// Err is the error that the problem stands for: an [*tools.Error] where the
 // caller or the state of things is to blame, an ordinary error otherwise.
-func (p Problem) err() error {
+func (p Problem) Err() error {
 	if p.Code == "" {
 		return fmt.Errorf("the server answered %d %s: %s (request id %s)", p.Status, p.Title, p.Detail, p.RequestID)
 	}

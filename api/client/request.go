@@ -156,7 +156,7 @@ func refused(response *http.Response, text []byte) error {
 	err := fmt.Errorf("the server answered %s", response.Status)
 	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if problem := (Problem{}); media == "application/problem+json" && json.Unmarshal(text, &problem) == nil {
-		err = problem.err()
+		err = problem.Err()
 	}
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
