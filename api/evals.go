@@ -33,7 +33,7 @@ func (s *Server) evalRoutes() {
 		summary: "The trials as they come, as Server-Sent Events", text: "An event is a trial, in JSON; its id is its number. Last-Event-ID goes on behind an event. The last event is named end and tells how the evaluation stands."},
 		"text/event-stream", "id: 1\ndata: {\"task\":\"arithmetic/0/1\"}\n\n", s.watchEval)
 	s.raw(route{id: "report-evaluation", path: "/v1/evals/{id}/report", tag: tag, role: Train, refusals: unknown,
-		summary: "The report of an evaluation", text: "The parameter format is one of text, md, html, json (the default), csv and junit.", answer: "{}"},
+		summary: "The report of an evaluation", text: "The parameter format is one of text, md, html, json (the default), csv and junit. All but the last two set agents without a language model beside the model: while these play, which takes a while for many trials, the report is unavailable, with a Retry-After.", answer: "{}"},
 		"application/json", "{}", s.reportEval)
 	handle(s, route{id: "compare-evaluations", method: http.MethodGet, path: "/v1/evals/{id}/compare", tag: tag, role: Train, refusals: unknown,
 		summary: "Whether the difference between two evaluations is real", text: "Paired, task by task, over the tasks that both have. The difference is the other's success rate minus this one's.",

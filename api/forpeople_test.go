@@ -38,6 +38,14 @@ func TestRefusalsAreForTheirReaders(t *testing.T) {
 	}
 }
 
+// Who is not signed in is not offered to sign out.
+func TestSignInOffersNoSignOut(t *testing.T) {
+	f := guarded(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
+	if got := f.ask("GET", "/lab/signin", "", asPage); got.status != http.StatusOK || strings.Contains(got.body, "Sign out") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 // Where the server keeps its files is no business of those who watch.
 func TestFailedRunTellsNoPaths(t *testing.T) {
 	dir := t.TempDir()

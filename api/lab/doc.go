@@ -64,7 +64,9 @@
 // The pages show to a caller what /v1/evals shows to the same caller, and begin,
 // cancel and delete by the code of its routes ([Evaluations]). What runs is looked
 // at again every second. Agents without a language model (idle, random, oracle) can
-// be evaluated like models, for something to compare with.
+// be evaluated like models, for something to compare with. Every page of one sets them
+// beside the model: they play once, and where that takes more than two seconds the
+// page comes without them, and they follow.
 //
 // # What keeps it safe
 //
