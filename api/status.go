@@ -6,26 +6,33 @@ import (
 	"toolgym/tools"
 )
 
-// statusOf is the one table from the codes of tools.Error to HTTP. A code that
-// is not in it is our own mistake, and answered like one.
+// A coded is a row of the one table between the codes of tools.Error and HTTP.
+type coded struct {
+	code   string
+	status int
+}
+
+func codes() [9]coded {
+	return [...]coded{
+		{tools.Invalid, http.StatusUnprocessableEntity},
+		{tools.Unauthorized, http.StatusUnauthorized},
+		{tools.Forbidden, http.StatusForbidden},
+		{tools.NotFound, http.StatusNotFound},
+		{tools.Conflict, http.StatusConflict},
+		{tools.Gone, http.StatusGone},
+		{tools.TooLarge, http.StatusRequestEntityTooLarge},
+		{tools.Unavailable, http.StatusServiceUnavailable}, // before exhausted: it is what the status alone means
+		{tools.Exhausted, http.StatusServiceUnavailable},
+	}
+}
+
+// statusOf is a code's status. A code that is not in the table is our own mistake,
+// and answered like one.
 func statusOf(code string) int {
-	switch code {
-	case tools.Invalid:
-		return http.StatusUnprocessableEntity
-	case tools.Unauthorized:
-		return http.StatusUnauthorized
-	case tools.Forbidden:
-		return http.StatusForbidden
-	case tools.NotFound:
-		return http.StatusNotFound
-	case tools.Conflict:
-		return http.StatusConflict
-	case tools.Gone:
-		return http.StatusGone
-	case tools.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case tools.Exhausted, tools.Unavailable:
-		return http.StatusServiceUnavailable
+	for _, row := range codes() {
+		if row.code == code {
+			return row.status
+		}
 	}
 	return http.StatusInternalServerError
 }
@@ -34,22 +41,15 @@ func statusOf(code string) int {
 // stands behind, by the nearest code.
 func codeOf(status int) string {
 	switch status {
-	case http.StatusUnauthorized:
-		return tools.Unauthorized
-	case http.StatusForbidden, http.StatusMisdirectedRequest:
+	case http.StatusMisdirectedRequest:
 		return tools.Forbidden
-	case http.StatusNotFound:
-		return tools.NotFound
-	case http.StatusConflict:
-		return tools.Conflict
-	case http.StatusGone:
-		return tools.Gone
-	case http.StatusRequestEntityTooLarge:
-		return tools.TooLarge
 	case http.StatusTooManyRequests:
 		return tools.Exhausted
-	case http.StatusServiceUnavailable:
-		return tools.Unavailable
+	}
+	for _, row := range codes() {
+		if row.status == status {
+			return row.code
+		}
 	}
 	if status >= 400 && status < 500 {
 		return tools.Invalid

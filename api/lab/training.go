@@ -70,8 +70,13 @@ func (l *Lab) frame(s *selection) (trainingFrame, error) {
 	return f, nil
 }
 
-func (l *Lab) trainingView(s *selection) (trainingView, error) {
-	frame, err := l.frame(s)
+// trainingView is what the page shows of the selection that a request asks for.
+func (l *Lab) trainingView(r *http.Request) (trainingView, error) {
+	s, err := l.selected(r)
+	if err != nil {
+		return trainingView{}, err
+	}
+	frame, err := l.frame(&s)
 	view := trainingView{trainingFrame: frame, Query: template.URL(s.Query().Encode()), Bound: s.bound, Form: l.startForm()}
 	for i, run := range s.runs {
 		if i < mostRuns || run.shown || run.live() {
@@ -91,11 +96,7 @@ func (v trainingView) Lasts() template.HTML { return template.HTML(v.Table) }
 
 // training is the page.
 func (l *Lab) training(w http.ResponseWriter, r *http.Request) error {
-	s, err := l.selected(r)
-	if err != nil {
-		return err
-	}
-	view, err := l.trainingView(&s)
+	view, err := l.trainingView(r)
 	if err != nil {
 		return err
 	}
@@ -105,11 +106,7 @@ func (l *Lab) training(w http.ResponseWriter, r *http.Request) error {
 // trainingPart is a part of the page.
 func (l *Lab) trainingPart(name string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := l.selected(r)
-		if err != nil {
-			return err
-		}
-		view, err := l.trainingView(&s)
+		view, err := l.trainingView(r)
 		if err != nil {
 			return err
 		}
