@@ -53,7 +53,7 @@ type streamInput struct {
 }
 
 // inParameter points a mistake in the JSON of a parameter at that parameter, and
-// says in words where in it it is.
+// says in words at which field it is.
 func inParameter(name string, err error) error {
 	e, ok := errors.AsType[*tools.Error](err)
 	if !ok {
