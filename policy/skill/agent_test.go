@@ -37,3 +37,35 @@ func TestSkillsWithoutAPath(t *testing.T) {
 		}
 	}
 }
+
+// TestCutOffTellsNothing lets the episode's limit end a skill in its middle: it is
+// neither a success nor a failure of it.
+func TestCutOffTellsNothing(t *testing.T) {
+	library, spec := skill.NewLibrary(tools.Sound), gridworld.Spec()
+	for _, s := range extract(t, play(t, spec, "0", 0, spec.Oracle)) {
+		add(t, library, s)
+	}
+	env := spec.New()
+	task, err := spec.Task(tools.Sound, "0", 0)
+	must(t, err)
+	observation, err := env.Reset(t.Context(), task)
+	must(t, err)
+	left := 2 // steps, of the five to the key
+	for range 50 - left {
+		step, err := env.Step(t.Context(), tools.Call{Name: "move_left", Arguments: []byte("{}")}) // into the edge
+		must(t, err)
+		if step.Done() {
+			t.Fatal("the limit is reached before")
+		}
+	}
+	explorer, err := skill.NewExplorer(skill.ExploreRandom, rand.NewPCG(1, 1))
+	must(t, err)
+	agent := skill.NewAgent(library, explorer)
+	must(t, agent.Play(t.Context(), task, observation, env))
+	if agent.Tally() != (skill.Tally{Decisions: 1, Uses: 1}) {
+		t.Errorf("the episode took %+v", agent.Tally())
+	}
+	if stats := library.Stats(); stats.Uses != 0 {
+		t.Errorf("%d uses are counted", stats.Uses)
+	}
+}

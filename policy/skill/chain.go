@@ -25,7 +25,7 @@ type chain struct {
 // there.
 func (l *Library) plan(v *view) chain {
 	gains, target, known := v.next()
-	if !known {
+	if !known || v.size == 0 { // without edges there is no end to where ways lead
 		return chain{}
 	}
 	way := target.minus(v.agent)

@@ -117,6 +117,9 @@ func TestEventsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := record(8)
+	low, high, call := 0.0625, 0.09375, 0.4375
+	r.Advantage, r.ValueLoss, r.Loss, r.ToolMass, r.CallProb, r.Restarts, r.UpdatesPerSecond = 0.75, 3, -0.5, 0.875, 0.625, 2, 40
+	r.ClipLow, r.ClipHigh, r.StartCallProb = &low, &high, &call
 	r.Greedy = []Standing{{Stage: "1", Success: 0.75, Reward: 1.25}}
 	if err := e.write(r); err != nil {
 		t.Fatal(err)
@@ -129,8 +132,9 @@ func TestEventsReadBack(t *testing.T) {
 		t.Fatalf("events %+v", got)
 	}
 	want := map[string]float32{
-		"reward": 0.5, "advantage": 0, "policy_loss": -0.25, "value_loss": 0, "entropy": 2, "loss": 0, "grad_norm": 1, "kl": 0.125,
-		"tool_mass": 0, "call_prob": 0, "restarts": 0, "updates_per_second": 0, "success/0": 0.5,
+		"reward": 0.5, "advantage": 0.75, "policy_loss": -0.25, "value_loss": 3, "entropy": 2, "loss": -0.5, "grad_norm": 1, "kl": 0.125,
+		"tool_mass": 0.875, "call_prob": 0.625, "restarts": 2, "updates_per_second": 40, "success/0": 0.5,
+		"clip_low": 0.0625, "clip_high": 0.09375, "start_call_prob": 0.4375,
 		"greedy_success/1": 0.75, "greedy_reward/1": 1.25,
 	}
 	if diff := cmp.Diff(want, got[2].scalars); diff != "" {
