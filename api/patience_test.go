@@ -3,11 +3,11 @@ package api_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"toolgym/api"
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -15,15 +15,7 @@ import (
 // A report for which the agents beside the model take too long is to be had
 // later: they play on. The files of trials alone do not wait for them.
 func TestReportsAreToBeHadLater(t *testing.T) {
-	var held atomic.Pointer[chan struct{}] // while it is there, nobody plays
-	spec := arithmetic.Spec()
-	plain := spec.New
-	spec.New = func() tools.Env {
-		if gate := held.Load(); gate != nil {
-			<-*gate
-		}
-		return plain()
-	}
+	spec, shut := envtest.Gated(arithmetic.Spec())
 	f := serve(t, api.Config{Specs: tools.Specs{spec}, Data: t.TempDir(), CallTimeout: 100 * time.Millisecond})
 	if got := f.ask("POST", "/v1/evals", `{"run":"x","model":"random","route":"agent","levels":["0"],"n":2}`); got.status != http.StatusCreated {
 		t.Fatalf("%d %s", got.status, got.body)
@@ -31,15 +23,13 @@ func TestReportsAreToBeHadLater(t *testing.T) {
 	for !strings.Contains(f.ask("GET", "/v1/evals/x", "").body, `"state":"done"`) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	gate := make(chan struct{})
-	held.Store(&gate)
+	release := shut()
 	for format, want := range map[string]int{"json": 503, "html": 503, "md": 503, "text": 503, "csv": 200, "junit": 200} {
 		if got := f.ask("GET", "/v1/evals/x/report?format="+format, ""); got.status != want || want == 503 && got.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", format, got.status, got.body)
 		}
 	}
-	held.Store(nil)
-	close(gate)
+	release()
 	for f.ask("GET", "/v1/evals/x/report", "").status == http.StatusServiceUnavailable {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -5,11 +5,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"toolgym/api"
+	"toolgym/internal/envtest"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -17,15 +17,7 @@ import (
 // TestAgentsComeLater, where they take long: the page is there at once, and they
 // when they have played.
 func TestAgentsComeLater(t *testing.T) {
-	var held atomic.Pointer[chan struct{}] // while it is there, nobody plays
-	spec := arithmetic.Spec()
-	plain := spec.New
-	spec.New = func() tools.Env {
-		if gate := held.Load(); gate != nil {
-			<-*gate
-		}
-		return plain()
-	}
+	spec, shut := envtest.Gated(arithmetic.Spec())
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +30,7 @@ func TestAgentsComeLater(t *testing.T) {
 	for !strings.Contains(load(t, url+"/v1/evals/x"), `"state":"done"`) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	gate := make(chan struct{})
-	held.Store(&gate)
+	release := shut()
 	b := openAt(t, url)
 	b.visit("/lab/evaluations/x")
 	if got := b.text("#agents"); !strings.Contains(got, "takes a while") || !strings.Contains(b.text("main"), "arithmetic/0") {
@@ -48,8 +39,7 @@ func TestAgentsComeLater(t *testing.T) {
 	if csv := load(t, url+"/v1/evals/x/report?format=csv"); !strings.Contains(csv, "arithmetic/0/0") {
 		t.Errorf("the file of trials waits, or is %s", csv)
 	}
-	held.Store(nil)
-	close(gate)
+	release()
 	b.until(`document.querySelector("#agents table")?.innerText.includes("trained policy")`)
 	if got := b.text("#agents"); strings.Contains(got, "takes a while") {
 		t.Error(got)

@@ -11,8 +11,8 @@
 // speech; the enumerator; and episodes played at the same time.
 //
 // Tests of one environment may also use [Solved], a task as its oracle plays it;
-// [Small], which bounds what a live episode keeps; and [Beside], by which a
-// benchmark reports a peer in Python.
+// [Small], which bounds what a live episode keeps; [Gated], behind which players
+// wait; and [Beside], by which a benchmark reports a peer in Python.
 //
 // The checks know nothing about what an environment is about. They play it
 // with the random agent of tools/baseline and with its own oracle. The

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"toolgym/tools"
@@ -86,6 +87,27 @@ func Beside(b *testing.B, script string) (report func()) {
 		if peer > 0 {
 			b.ReportMetric(peer, "python-steps/s")
 			b.ReportMetric(rate/peer, "times-python")
+		}
+	}
+}
+
+// Gated is an environment behind a gate. While that is shut nobody can make one:
+// who tries waits until it is opened.
+func Gated(spec tools.Spec) (gated tools.Spec, shut func() (open func())) {
+	var gate atomic.Pointer[chan struct{}]
+	build := spec.New
+	spec.New = func() tools.Env {
+		if opened := gate.Load(); opened != nil {
+			<-*opened
+		}
+		return build()
+	}
+	return spec, func() (open func()) {
+		opened := make(chan struct{})
+		gate.Store(&opened)
+		return func() {
+			gate.Store(nil)
+			close(opened)
 		}
 	}
 }
