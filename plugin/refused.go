@@ -40,7 +40,7 @@ func (r *refusals) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode < http.StatusBadRequest {
 		return answer, err
 	}
-	if media, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); err != nil || media != "application/problem+json" {
+	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media != "application/problem+json" {
 		return answer, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, longest))
