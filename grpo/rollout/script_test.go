@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"toolgym/grpo"
 	"toolgym/grpo/rollout"
 	"toolgym/tools"
@@ -127,6 +129,45 @@ func TestOpenAI(t *testing.T) {
 	messages := second["messages"].([]any)
 	if len(messages) != 3 || messages[1].(map[string]any)["eval_count"] != nil || messages[2].(map[string]any)["tool_call_id"] != "call_1" {
 		t.Errorf("the second request has the messages %v", messages)
+	}
+}
+
+// TestFormat: the schema that constrains the output reaches the server in the
+// form of each route. What a real server makes of it, package ollamatest shows.
+func TestFormat(t *testing.T) {
+	const schema = `{"type":"object","required":["value"]}`
+	config := func(url string) rollout.Config {
+		c := config(url)
+		c.Format, c.MaxTurns = json.RawMessage(schema), 1
+		return c
+	}
+	type runner interface {
+		Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (rollout.Transcript, error)
+	}
+	for name, test := range map[string]struct {
+		route       func(url string) runner
+		field, want string
+	}{
+		"chat":    {func(url string) runner { return rollout.Chat{Config: config(url)} }, "format", schema},
+		"raw":     {func(url string) runner { return rollout.Raw{Config: config(url), Template: "{{ .Prompt }}"} }, "format", schema},
+		"open AI": {func(url string) runner { return rollout.OpenAI{Config: config(url)} }, "response_format", `{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":` + schema + `}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, requests := answers(t, http.StatusOK, `{}`)
+			if _, err := test.route(url).Run(t.Context(), &sums{set: adder(t)}, prompt("user"), 1); err != nil {
+				t.Fatal(err)
+			}
+			var want any
+			if err := json.Unmarshal([]byte(test.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			if len(*requests) == 0 {
+				t.Fatal("nothing was asked")
+			}
+			if diff := cmp.Diff(want, (*requests)[0][test.field]); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
