@@ -58,14 +58,17 @@ type Lab struct {
 
 // New prepares the pages.
 func New(config Config) (*Lab, error) {
-	l := &Lab{config: config, models: &models{servers: config.Ollama, now: config.Now},
+	l := &Lab{config: config, models: &models{servers: config.Ollama, now: config.Now, within: modelsWithin},
 		kept: newKept(keptEpisodes, keptBytes), playing: make(chan struct{}, playsAtOnce), auditor: newAuditor()}
 	var err error
 	if l.static, err = assets(); err != nil {
 		return nil, err
 	}
-	l.pages, err = l.parse()
-	return l, err
+	if l.pages, err = l.parse(); err != nil {
+		return nil, err
+	}
+	go l.models.list(context.Background()) // so that the first page finds them known
+	return l, nil
 }
 
 // A Route is one address of the lab. Its handler's error is an [*tools.Error]

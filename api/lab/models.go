@@ -19,37 +19,53 @@ type served struct{ Name, Server string }
 type models struct {
 	servers []string
 	now     func() time.Time
+	within  time.Duration // a server that takes longer is passed over
 
 	mu     sync.Mutex
 	at     time.Time
+	again  bool // the silent are being asked again
 	known  []served
 	silent []string
 }
 
 const (
 	modelsFresh  = 10 * time.Second
-	modelsSilent = 20 * time.Second // where one did not answer, for which pages would wait
-	modelsWithin = 5 * time.Second  // a server that takes longer is passed over
+	modelsSilent = 20 * time.Second // where one did not answer
+	modelsWithin = 5 * time.Second
 )
 
 // list is what the servers have, and which of them did not answer. A model that
-// several have is the first one's.
+// several have is the first one's. Nobody waits for a server that has kept others
+// waiting: what is known of it is renewed behind the page's back.
 func (m *models) list(ctx context.Context) (known []served, silent []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	fresh := modelsFresh
-	if len(m.silent) > 0 {
-		fresh = modelsSilent
+	age := m.now().Sub(m.at)
+	switch {
+	case len(m.servers) == 0:
+	case m.at.IsZero() || len(m.silent) == 0 && age >= modelsFresh:
+		m.keep(m.ask(ctx))
+	case len(m.silent) > 0 && age >= modelsSilent && !m.again:
+		m.again = true
+		go m.askAgain(ctx)
 	}
-	if len(m.servers) == 0 || !m.at.IsZero() && m.now().Sub(m.at) < fresh {
-		return m.known, m.silent
-	}
-	// Who asks may hang up; the answer is for all.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), modelsWithin)
-	defer cancel()
+	return m.known, m.silent
+}
+
+// askAgain renews what is known while others go on with what was.
+func (m *models) askAgain(ctx context.Context) {
+	found := m.ask(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.again = false
+	m.keep(found)
+}
+
+// keep keeps what each of the servers has, nil of one that did not answer.
+func (m *models) keep(answers [][]string) {
 	m.known, m.silent, m.at = nil, nil, m.now()
 	seen := map[string]bool{}
-	for i, found := range m.ask(ctx) {
+	for i, found := range answers {
 		if found == nil {
 			m.silent = append(m.silent, m.servers[i])
 		}
@@ -60,7 +76,6 @@ func (m *models) list(ctx context.Context) (known []served, silent []string) {
 			}
 		}
 	}
-	return m.known, m.silent
 }
 
 // forget has the servers asked anew.
@@ -72,6 +87,9 @@ func (m *models) forget() {
 
 // ask asks all servers at once. Of one that does not answer the list is nil.
 func (m *models) ask(ctx context.Context) [][]string {
+	// Who asks may hang up; the answer is for all.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.within)
+	defer cancel()
 	found := make([][]string, len(m.servers))
 	var asking sync.WaitGroup
 	for i, server := range m.servers {

@@ -128,7 +128,7 @@ func (c *Comparison) judge() {
 		c.Significant, c.Better = true, &c.Runs[better]
 		c.Sentence = fmt.Sprintf("%s is better: %s.", c.Runs[better], figures)
 	case c.Difference == 0:
-		c.Sentence = fmt.Sprintf("No difference: %s.", figures)
+		c.Sentence = fmt.Sprintf("No difference was seen: %s.", figures)
 	default:
 		c.Sentence = fmt.Sprintf("The difference may be chance: %s.", figures)
 	}
