@@ -48,6 +48,7 @@ func TestLines(t *testing.T) {
 		{"one without an end", "abc", "1 3 false abc\n"},
 		{"an empty one", "\n", "1 0 false \n"},
 		{"empty ones between", "a\n\n\nb\n", "1 1 false a\n2 0 false \n3 0 false \n4 1 false b\n"},
+		{"a byte order mark", "\ufeffa\n\ufeffb\n", "1 1 false a\n2 4 false \ufeffb\n"},
 		{"the end of another system", "a\r\n", "1 2 false a\r\n"},
 		{"as long as may be", long + "\nb\n", fmt.Sprintf("1 %d false yyyyyyyyyy\n2 1 false b\n", len(long))},
 	}

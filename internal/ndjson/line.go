@@ -11,6 +11,10 @@ import (
 // beginning is kept.
 const MaxLine = 64 << 20
 
+// byteOrderMark stands before the first line of some editors' files, and is no
+// part of it (RFC 8259, section 8.1).
+const byteOrderMark = "\ufeff"
+
 // A Line is one line without its end.
 type Line struct {
 	Number  int // from 1
@@ -26,6 +30,9 @@ func next(r *bufio.Reader, number int) (Line, error) {
 		if len(line.Text)+len(part) > MaxLine+1 {
 			line.TooLong = true
 			part = nil
+		}
+		if number == 1 && len(line.Text) == 0 {
+			part = bytes.TrimPrefix(part, []byte(byteOrderMark))
 		}
 		line.Text = append(line.Text, part...)
 		switch {
