@@ -38,11 +38,12 @@ const (
 // several have is the first one's. Nobody waits for a server that has kept others
 // waiting: what is known of it is renewed behind the page's back.
 func (m *models) list(ctx context.Context) (known []served, silent []string) {
+	if len(m.servers) == 0 {
+		return nil, nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	age := m.now().Sub(m.at)
-	switch {
-	case len(m.servers) == 0:
+	switch age := m.now().Sub(m.at); {
 	case m.at.IsZero() || len(m.silent) == 0 && age >= modelsFresh:
 		m.keep(m.ask(ctx))
 	case len(m.silent) > 0 && age >= modelsSilent && !m.again:
