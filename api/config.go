@@ -64,7 +64,8 @@ type Config struct {
 	IdleTimeout   time.Duration // how long a connection may stay open without a request; default 2 minutes
 
 	// Checkpoint is the file of a trained policy that POST /v1/policy/act plays
-	// with where no run is named.
+	// with where no run is named; "" leaves it to those in the binary (package
+	// policy/trained).
 	Checkpoint string
 	MaxEvals   int      // evaluations under way; default 1
 	Ollama     []string // addresses of the Ollama servers whose models may be listed and evaluated

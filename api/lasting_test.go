@@ -93,7 +93,7 @@ func TestClientTrains(t *testing.T) {
 	if err != nil || err2 != nil || len(greedy.Plans) != 1 || len(drawn.Plans) != 3 || len(greedy.Plans[0].Tokens) == 0 {
 		t.Errorf("%+v, %v; %+v, %v", greedy, err, drawn, err2)
 	}
-	if _, err := c.Act(ctx, "arithmetic/0/17", "", 0, 0); code(err) != tools.Conflict {
+	if _, err := c.Act(ctx, "arithmetic/4/17", "", 0, 0); code(err) != tools.Conflict {
 		t.Errorf("no policy: %v", err)
 	}
 	if _, err := c.ResumePolicyRun(ctx, run.ID); code(err) != tools.Conflict {

@@ -10,6 +10,7 @@ import (
 	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
+	"toolgym/policy/trained"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -17,7 +18,7 @@ import (
 // A policyAct is the body of POST /v1/policy/act.
 type policyAct struct {
 	TaskID  string `json:"task_id"`
-	Run     string `json:"run,omitempty" doc:"The policy run whose checkpoint acts; the server's own (--checkpoint) when absent."`
+	Run     string `json:"run,omitempty" doc:"The policy run whose checkpoint acts; when absent that of --checkpoint, or else the one in the binary that knows the task's level."`
 	Greedy  *bool  `json:"greedy,omitempty" nullable:"false" doc:"Takes the likeliest token each time: one plan. True when absent, unless samples is there."`
 	Samples int    `json:"samples,omitempty" minimum:"1" maximum:"256" doc:"Draws so many plans; implies greedy false."`
 	Seed    uint64 `json:"seed,omitempty" format:"uint64" doc:"Of the draws."`
@@ -52,8 +53,9 @@ func (s *Server) act(ctx context.Context, in *actInput) (*reply[client.Plans], e
 	return s.plan(net, spec, task, sent)
 }
 
-// network loads the checkpoint that is to act, and refuses one that was trained
-// for another environment or other rules: its plans would mean nothing.
+// network loads the policy that is to act: the run's, else the one that the server
+// was started with, else the one in the binary. One that was trained for another
+// environment or other rules is refused: its plans would mean nothing.
 func (s *Server) network(ctx context.Context, run string, task tools.Task) (*policy.Net, error) {
 	path := s.config.Checkpoint
 	if run != "" {
@@ -64,16 +66,36 @@ func (s *Server) network(ctx context.Context, run string, task tools.Task) (*pol
 		path = found.Checkpoint()
 	}
 	if path == "" {
-		return nil, &tools.Error{Code: tools.Conflict, Where: "run", Message: "this server has no policy of its own", Want: "the id of a policy run, or a server started with --checkpoint"}
+		return embedded(task)
 	}
 	net, checkpoint, err := policy.LoadNet(path)
 	if err != nil {
 		return nil, refusal.Move("run", err)
 	}
-	if config, err := train.ConfigOf(checkpoint); err == nil && (config.Env != task.Env || config.Rules != task.Rules) {
-		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: fmt.Sprintf("the policy was trained on %s, %s rules", config.Env, config.Rules), Want: "a task of that environment and those rules"}
+	if config, err := train.ConfigOf(checkpoint); err == nil {
+		return net, knows(config, task)
 	}
 	return net, nil
+}
+
+// embedded is the policy in the binary that was trained on the task's level.
+func embedded(task tools.Task) (*policy.Net, error) {
+	net, config, err := trained.Load(task.Env, task.Level)
+	if refusal.Is(err, tools.NotFound) {
+		return nil, &tools.Error{Code: tools.Conflict, Where: "run", Message: fmt.Sprintf("no policy in the binary knows level %s of %s", task.Level, task.Env), Want: "the id of a policy run, or a server started with --checkpoint"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return net, knows(config, task)
+}
+
+// knows refuses a task that is not of what a policy was trained on.
+func knows(config train.Config, task tools.Task) error {
+	if config.Env == task.Env && config.Rules == task.Rules {
+		return nil
+	}
+	return &tools.Error{Code: tools.Conflict, Where: "task_id", Message: fmt.Sprintf("the policy was trained on %s, %s rules", config.Env, config.Rules), Want: "a task of that environment and those rules"}
 }
 
 func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent policyAct) (*reply[client.Plans], error) {

@@ -151,8 +151,11 @@ func (f *fixture) acts(t *testing.T, doc contract, run string) {
 	if strings.Count(drawn.body, `"tokens"`) != 16 || drawn.body != ask(fmt.Sprintf(`{"task_id":"arithmetic/0/17","run":%q,"samples":16,"seed":3}`, run)).body {
 		t.Errorf("drawn: %d %s", drawn.status, drawn.body)
 	}
+	if own := ask(`{"task_id":"arithmetic/0/17"}`); own.status != http.StatusOK || own.body == greedy.body || !strings.Contains(own.body, `"success":true`) {
+		t.Errorf("by the policy in the binary: %d %s", own.status, own.body)
+	}
 	for body, want := range map[string]int{
-		`{"task_id":"arithmetic/0/17"}`: 409, `{"task_id":"arithmetic/0/17","run":"x"}`: 404, `{"task_id":"tally/0/1","run":"` + run + `"}`: 409,
+		`{"task_id":"arithmetic/4/17"}`: 409, `{"task_id":"arithmetic/0/17@documented"}`: 409, `{"task_id":"arithmetic/0/17","run":"x"}`: 404, `{"task_id":"tally/0/1","run":"` + run + `"}`: 409,
 		`{"task_id":"arithmetic/0/17@documented","run":"` + run + `"}`: 409, `{"task_id":"arithmetic/large/1","run":"` + run + `"}`: 422,
 		`{"task_id":"arithmetic/0/17","run":"` + run + `","samples":257}`: 422, `{"task_id":"arithmetic/0/17","run":"` + run + `","samples":2,"greedy":true}`: 422,
 		`{"task_id":"no/0/1"}`: 404,

@@ -54,8 +54,8 @@ func (c *Client) WatchPolicyRun(ctx context.Context, id string, after int) iter.
 
 // Act lets a policy plan a task: that of a run, or the server's own where run is
 // empty. Without samples it plans once, greedily; otherwise so many plans are
-// drawn, from the seed. A server without that policy, or one that was trained
-// for another environment, is a conflict.
+// drawn, from the seed. A server that has no policy for the task's level, or one
+// that was trained for another environment, is a conflict.
 func (c *Client) Act(ctx context.Context, taskID, run string, samples int, seed uint64) (Plans, error) {
 	body := struct {
 		TaskID  string `json:"task_id"`

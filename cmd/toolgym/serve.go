@@ -26,7 +26,7 @@ type serveCommand struct {
 	Rubric     string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
 	AllowHost  []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
 	Ollama     []string `help:"Address of an Ollama server whose models may be evaluated." placeholder:"URL" sep:"none"`
-	Checkpoint string   `help:"Trained policy that POST /v1/policy/act plays with." placeholder:"FILE"`
+	Checkpoint string   `help:"Trained policy that POST /v1/policy/act plays with; default those in the binary." placeholder:"FILE"`
 }
 
 // drain is how long running calls may take to finish after Ctrl-C.
