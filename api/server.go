@@ -241,6 +241,7 @@ func (s *Server) end(ctx context.Context) error {
 		s.evals.Close()
 		s.beside.Close()
 	}
+	s.lab.Close()
 	err := s.runs.Close()
 	s.flush(ctx)
 	return errors.Join(err, s.ledger.close())

@@ -67,9 +67,13 @@ func New(config Config) (*Lab, error) {
 	if l.pages, err = l.parse(); err != nil {
 		return nil, err
 	}
-	go l.models.list(context.Background()) // so that the first page finds them known
+	l.models.asking.Go(func() { l.models.list(context.Background()) }) // so that the first page finds them known
 	return l, nil
 }
+
+// Close waits for what the lab does besides requests; an Ollama server that does
+// not answer keeps it for a few seconds. No request may follow.
+func (l *Lab) Close() { l.models.asking.Wait() }
 
 // A Route is one address of the lab. Its handler's error is an [*tools.Error]
 // where the caller is to blame.

@@ -19,7 +19,8 @@ type served struct{ Name, Server string }
 type models struct {
 	servers []string
 	now     func() time.Time
-	within  time.Duration // a server that takes longer is passed over
+	within  time.Duration  // a server that takes longer is passed over
+	asking  sync.WaitGroup // those who ask behind the pages' backs
 
 	mu     sync.Mutex
 	at     time.Time
@@ -48,7 +49,7 @@ func (m *models) list(ctx context.Context) (known []served, silent []string) {
 		m.keep(m.ask(ctx))
 	case len(m.silent) > 0 && age >= modelsSilent && !m.again:
 		m.again = true
-		go m.askAgain(ctx)
+		m.asking.Go(func() { m.askAgain(ctx) })
 	}
 	return m.known, m.silent
 }

@@ -88,3 +88,24 @@ func TestSilentServersHoldNobodyUp(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseWaitsForWhoAsks, so that nothing of the lab is left behind.
+func TestCloseWaitsForWhoAsks(t *testing.T) {
+	asked, answers := make(chan struct{}, 8), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answers
+		_, _ = fmt.Fprint(w, `{"version":"0","models":[{"name":"one"}]}`)
+	}))
+	defer server.Close()
+	l, err := New(Config{Ollama: []string{server.URL}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	close(answers)
+	l.Close()
+	if len(l.models.known) != 1 {
+		t.Errorf("it did not wait: %v, %v", l.models.known, l.models.silent)
+	}
+}
