@@ -18,7 +18,8 @@ func mayImport() map[string][]string {
 	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart"}
 	return map[string][]string{
 		"internal/strictjson": {},
-		"tools":               {"internal/strictjson"},
+		"internal/goroutine":  {},
+		"tools":               {"internal/strictjson", "internal/goroutine"},
 		"tools/...":           {"internal/episode", "internal/calculator"},
 		"grpo/parse":          {"tools", "internal/refusal"},
 		"grpo/objective":      {"internal/refusal"},

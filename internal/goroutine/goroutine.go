@@ -1,0 +1,67 @@
+// Package goroutine starts goroutines that recover from panics, so that a
+// defect met by one request or run fails that request or run only:
+//
+//	goroutine.Go(&running, func() { run.train(ctx) }, run.fail)
+//
+// All goroutines of the module start here; a test of package internal finds go
+// statements and calls of [sync.WaitGroup.Go] elsewhere.
+package goroutine
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+)
+
+// A Panic is a recovered panic. Its message does not contain the stack; a log
+// record of it does.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+var (
+	_ error          = (*Panic)(nil)
+	_ slog.LogValuer = (*Panic)(nil)
+)
+
+// Error returns the value that panic was called with.
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
+// Unwrap returns the value where it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// LogValue returns the value and the stack.
+func (p *Panic) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("value", fmt.Sprint(p.Value)), slog.String("stack", string(p.Stack)))
+}
+
+// Run calls f and returns its error, or a *[Panic] if f panics.
+func Run(f func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &Panic{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// Go calls f in a new goroutine that group waits for. If f panics, failed is
+// called with the *[Panic] in the same goroutine: it fails the request or run
+// that f worked for, and logs the panic with its id or leaves that to its
+// caller.
+func Go(group *sync.WaitGroup, f func(), failed func(error)) {
+	group.Go(func() {
+		err := Run(func() error {
+			f()
+			return nil
+		})
+		if err != nil {
+			failed(err)
+		}
+	})
+}
