@@ -7,11 +7,8 @@
 //   - imports go one way, as the table in rooms_test.go says, and a room
 //     without a row in that table is refused;
 //   - each large dependency is imported only by the rooms it is confined to;
-//   - a file has at most 400 lines and a function at most 80, tests included;
-//     the median file has at most 150;
-//   - every package has a manual in doc.go, and at most 25 exported types and
-//     functions (methods, constants, generated files and testdata do not
-//     count);
+//   - a file has at most 700 lines and a function at most 80, tests included;
+//   - every package has its documentation in doc.go;
 //   - an example has at most 80 lines;
 //   - no init function, no vague words in names, no path that leads out of
 //     the repository, no folder at the top that the design does not name.
@@ -23,7 +20,8 @@
 // which also prints the figures. A rule that is broken is mended in the code;
 // a new room gets a row in rooms_test.go, with the direction of its imports.
 //
-// Below this folder are the rooms that serve several others: refusal makes the
+// Below this folder are the rooms that serve several others: goroutine starts
+// goroutines that recover from panics, refusal makes the
 // errors for a caller's mistakes, strictjson reads JSON, ndjson and sse are the
 // two forms of streams, intake takes requests in, chart draws; episode and
 // calculator are what environments share; evaluation plays evaluations and

@@ -24,7 +24,6 @@ func rules() map[string]func(*house) []string {
 		"function-length": checkFunctionLength,
 		"examples":        checkExamples,
 		"manuals":         checkManuals,
-		"exported":        checkExported,
 		"top":             checkTop,
 		"init":            checkInit,
 		"paths":           checkPaths,
@@ -109,10 +108,6 @@ func logFigures(t *testing.T, h *house) {
 	slices.SortFunc(functions, func(a, b function) int { return a.lines - b.lines })
 	deepest := functions[len(functions)-1]
 	t.Logf("packages %d, files %d (%d generated besides)", len(h.rooms()), len(sources), len(h.sources)-len(sources))
-	t.Logf("file: median %d lines (max %d), longest %d (max %d) %s", medianLines(sources), maxMedianLines, longest.lines, maxFileLines, longest.path)
+	t.Logf("file: median %d lines, longest %d (max %d) %s", medianLines(sources), longest.lines, maxFileLines, longest.path)
 	t.Logf("function: median %d lines, longest %d (max %d) %s in %s", functions[len(functions)/2].lines, deepest.lines, maxFunctionLines, deepest.name, deepest.where.Filename)
-	rooms := h.rooms()
-	for _, room := range slices.Sorted(maps.Keys(rooms)) {
-		t.Logf("exported %2d (max %d) %s", len(exported(rooms[room])), maxExported, room)
-	}
 }
