@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +20,9 @@ import (
 type visits struct {
 	now func() time.Time
 
-	mu   sync.Mutex
-	byID map[[sha256.Size]byte]visit
+	mu      sync.Mutex
+	byID    map[[sha256.Size]byte]visit
+	byToken map[string][][sha256.Size]byte // ids by the token's name, the oldest first
 }
 
 type visit struct {
@@ -31,31 +33,31 @@ type visit struct {
 const (
 	visitCookie = "toolgym_visit"
 	visitLength = 12 * time.Hour
-	mostVisits  = 1000
+	// tokenVisits is how many browsers may be signed in with one token.
+	tokenVisits = 32
 )
 
 func newVisits(now func() time.Time) *visits {
-	return &visits{now: now, byID: map[[sha256.Size]byte]visit{}}
+	return &visits{now: now, byID: map[[sha256.Size]byte]visit{}, byToken: map[string][][sha256.Size]byte{}}
 }
 
-// begin signs a browser in and returns its cookie's value. Of too many visits
-// the one that would end first makes room.
+// begin signs a browser in and returns its cookie's value. A token that has
+// tokenVisits already loses its oldest one; visits of other tokens stay.
 func (v *visits) begin(token Token) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	now, first := v.now(), [sha256.Size]byte{}
-	for id, other := range v.byID {
-		if !other.until.After(now) {
-			delete(v.byID, id)
-		} else if other.until.Before(v.byID[first].until) || v.byID[first].until.IsZero() {
-			first = id
+	for _, id := range v.byToken[token.Name] {
+		if !v.byID[id].until.After(v.now()) {
+			v.drop(id)
 		}
 	}
-	if len(v.byID) >= mostVisits {
-		delete(v.byID, first)
+	if own := v.byToken[token.Name]; len(own) >= tokenVisits {
+		v.drop(own[0])
 	}
 	secret := rand.Text()
-	v.byID[sha256.Sum256([]byte(secret))] = visit{token, now.Add(visitLength)}
+	id := sha256.Sum256([]byte(secret))
+	v.byID[id] = visit{token, v.now().Add(visitLength)}
+	v.byToken[token.Name] = append(v.byToken[token.Name], id)
 	return secret
 }
 
@@ -70,7 +72,17 @@ func (v *visits) find(secret string) (Token, bool) {
 func (v *visits) end(secret string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	delete(v.byID, sha256.Sum256([]byte(secret)))
+	v.drop(sha256.Sum256([]byte(secret)))
+}
+
+// drop removes a visit. It is called with mu held.
+func (v *visits) drop(id [sha256.Size]byte) {
+	name := v.byID[id].token.Name
+	delete(v.byID, id)
+	own := slices.DeleteFunc(slices.Clone(v.byToken[name]), func(other [sha256.Size]byte) bool { return other == id })
+	if v.byToken[name] = own; len(own) == 0 {
+		delete(v.byToken, name)
+	}
 }
 
 // signInRoutes are the page that asks for a token, and what its forms send.
