@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"toolgym/api/assessment"
@@ -126,6 +127,9 @@ func (s *standing) fill(found report.Report) {
 		row := levelRow{Part: report.Part{Name: b.Name, Summary: b.Summary}, Bar: barOf(&b.Summary)}
 		if b.Comparison != nil {
 			row.Note = b.Comparison.Sentence
+		}
+		if left := b.Note(); left != "" {
+			row.Note = strings.TrimSpace(row.Note + " " + left)
 		}
 		s.Agents = append(s.Agents, row)
 	}

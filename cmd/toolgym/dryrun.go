@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
+	formats "toolgym/grpo/eval/report"
 	"toolgym/grpo/eval/suite"
 	"toolgym/grpo/rollout"
 	"toolgym/internal/evaluation"
@@ -27,6 +28,9 @@ func (c evalCommand) dryRun(ctx context.Context, world *console, request evaluat
 		return err
 	}
 	if err := world.printf("%d tasks, each solved by its reference: %d trials of %s\n", len(items), len(items)*request.Trials, known(request.Model)); err != nil {
+		return err
+	}
+	if err := omissions(ctx, world, items); err != nil {
 		return err
 	}
 	template, from := c.template(ctx, request)
@@ -90,6 +94,22 @@ func replay(ctx context.Context, world *console, items []eval.Item) error {
 	}
 	if impossible > 0 {
 		return refusal.New("tasks", "a reference that passes", "%d tasks can not be solved", impossible)
+	}
+	return nil
+}
+
+// omissions says which tasks the baselines of the report will leave out.
+func omissions(ctx context.Context, world *console, items []eval.Item) error {
+	agents, err := evaluation.Room{Specs: world.specs}.Baselines(ctx, items, 1)
+	if err != nil {
+		return err
+	}
+	for _, a := range agents {
+		if note := (formats.Reference{Name: a.Name, LeftOut: a.LeftOut, Reason: a.Reason}).Note(); note != "" {
+			if err := world.printf("%s\n", visible(note)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

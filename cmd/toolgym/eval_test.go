@@ -278,3 +278,23 @@ func TestStrongerModel(t *testing.T) {
 	}
 	tell(t.Context(), dir, "compare", ollamatest.Base, ollamatest.Tools, "--json").expect(t, exitDone, `"significant":true`, `"better":"tiny-tools"`)
 }
+
+// A suite whose tools nothing can call at random is reported in every format,
+// and --dry-run says beforehand what the baseline will leave out.
+func TestEvalOfAQuestionWithoutTools(t *testing.T) {
+	server, dir := fake(t), t.TempDir()
+	path := filepath.Join(t.TempDir(), "bare.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"hello_0","question":"Say hello.","function":[],"ground_truth":[]}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const why = "there is no tool to call"
+	tell(t.Context(), dir, "eval", "--dry-run", "--suite", path).expect(t, exitDone, "left out bare/hello", why)
+	tell(t.Context(), dir, "eval", "--model", "good", "--ollama", server.URL, "--suite", path, "--run", "r").expect(t, exitDone, "RESULT", why)
+	for _, format := range []string{"md", "html", "json", "csv", "junit", "text"} {
+		got := tell(t.Context(), dir, "report", "r", "--format", format)
+		got.expect(t, exitDone)
+		if !strings.Contains(strings.ReplaceAll(got.out, "\n", " "), why) {
+			t.Errorf("%s does not give the reason:\n%s", format, got.out)
+		}
+	}
+}

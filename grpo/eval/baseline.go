@@ -2,10 +2,12 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"toolgym/grpo"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/goroutine"
 	"toolgym/tools"
 )
 
@@ -24,42 +26,87 @@ type Baseline struct {
 
 var _ Driver = Baseline{}
 
-// Trials plays every item that the baseline is for a number of times, and
-// grades it as a model is graded. Nothing is kept.
-func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *grpo.Scorer) ([]Trial, error) {
-	var list []Trial
-	for _, item := range items {
-		for k := range trials {
-			r := Record{Trial: Trial{Run: b.Name, Model: b.Name, Route: "agent", Task: item.Task.ID, Env: item.Task.Env, Level: item.Task.Level, Trial: k}}
-			transcript, ok, err := b.play(ctx, item, k)
-			if err != nil {
-				return nil, fmt.Errorf("playing the baseline %s: %w", b.Name, err)
-			}
-			if !ok {
-				continue
-			}
-			score, err := item.grade(ctx, scorer, transcript)
-			if err != nil {
-				return nil, err
-			}
-			if err := r.fill(transcript, score); err != nil {
-				return nil, err
-			}
-			list = append(list, r.Trial)
-		}
-	}
-	return list, nil
+// An Omission is an item that a baseline did not play, and why.
+type Omission struct {
+	Item   Item
+	Reason string
 }
 
-func (b Baseline) play(ctx context.Context, item Item, seed int) (transcript rollout.Transcript, ok bool, err error) {
-	switch {
-	case b.Plays != nil && !b.Plays(item):
-		return transcript, false, nil
-	case b.New == nil:
-		return item.reference(ctx)
+// Trials plays every item a number of times, and grades it as a model is
+// graded. Nothing is kept. An item that the baseline is not for, cannot play, or
+// that cannot be graded is omitted with all its trials; the error is the
+// context's.
+func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *grpo.Scorer) (list []Trial, omitted []Omission, err error) {
+	for _, item := range items {
+		var played []Trial
+		reason := b.Reason
+		if b.Plays == nil || b.Plays(item) {
+			played, reason = b.item(ctx, item, trials, scorer)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, fmt.Errorf("playing the baseline %s: %w", b.Name, ctx.Err())
+		case played == nil && trials > 0:
+			omitted = append(omitted, Omission{item, reason})
+		}
+		list = append(list, played...)
 	}
-	transcript, err = b.Run(ctx, item.env(), item.Task, seed)
-	return transcript, true, err
+	return list, omitted, nil
+}
+
+// item plays one item, or says why it could not.
+func (b Baseline) item(ctx context.Context, item Item, trials int, scorer *grpo.Scorer) (list []Trial, reason string) {
+	err := goroutine.Run(func() error {
+		for k := range trials {
+			trial, ok, err := b.trial(ctx, item, k, scorer)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				reason = b.Reason
+				return nil
+			}
+			list = append(list, trial)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, cause(err)
+	case reason != "":
+		return nil, reason
+	}
+	return list, ""
+}
+
+// cause is an error as a reason: a caller's mistake without what wraps it, which
+// differs from task to task.
+func cause(err error) string {
+	if refused, ok := errors.AsType[*tools.Error](err); ok {
+		return refused.Error()
+	}
+	return err.Error()
+}
+
+// trial plays one trial. It reports false for an item without a reference
+// solution.
+func (b Baseline) trial(ctx context.Context, item Item, k int, scorer *grpo.Scorer) (trial Trial, ok bool, err error) {
+	r := Record{Trial: Trial{Run: b.Name, Model: b.Name, Route: "agent", Task: item.Task.ID, Env: item.Task.Env, Level: item.Task.Level, Trial: k}}
+	var transcript rollout.Transcript
+	if b.New == nil {
+		transcript, ok, err = item.reference(ctx)
+	} else {
+		transcript, err = b.Run(ctx, item.env(), item.Task, k)
+		ok = true
+	}
+	if err != nil || !ok {
+		return r.Trial, false, err
+	}
+	score, err := item.grade(ctx, scorer, transcript)
+	if err == nil {
+		err = r.fill(transcript, score)
+	}
+	return r.Trial, true, err
 }
 
 // Run plays the task and writes down what the agent did as a model would have:

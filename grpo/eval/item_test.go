@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/match"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/baseline"
 )
 
 func asJSON(t *testing.T, v any) string {
@@ -121,3 +122,44 @@ func TestBaselines(t *testing.T) {
 type nothing struct{}
 
 func (nothing) Play(context.Context, tools.Task, json.RawMessage, tools.Caller) error { return nil }
+
+// A baseline omits what it cannot play, with the reason, and plays the rest.
+func TestBaselineOmissions(t *testing.T) {
+	list := items(t, "right", "wrong", "500")
+	list[1].Tools = nil
+	agents := map[string]func(int) tools.Agent{
+		"there is no tool to call":    func(seed int) tools.Agent { return baseline.Random(rand.NewPCG(uint64(seed), 0)) },
+		"panic: a defect":             func(int) tools.Agent { return faulty{} },
+		"the policy has no such tool": func(int) tools.Agent { return faulty{errors.New("the policy has no such tool")} },
+	}
+	for want, agent := range agents {
+		t.Run(want, func(t *testing.T) {
+			played, omitted, err := eval.Baseline{Name: "b", New: agent}.Trials(t.Context(), list, 2, scorer(t, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(played) != 4 || len(omitted) != 1 || omitted[0].Item.Task.ID != "own/0/1" || !strings.Contains(omitted[0].Reason, want) {
+				t.Errorf("%d trials, omitted %+v", len(played), omitted)
+			}
+		})
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := (eval.Baseline{Name: "b", New: agents["there is no tool to call"]}).Trials(ended, list, 2, scorer(t, nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+}
+
+// faulty is an agent that fails where there are no tools: by its error, or by
+// panicking.
+type faulty struct{ err error }
+
+func (f faulty) Play(_ context.Context, _ tools.Task, _ json.RawMessage, caller tools.Caller) error {
+	switch {
+	case len(caller.Tools()) > 0:
+		return nil
+	case f.err != nil:
+		return f.err
+	}
+	panic("a defect")
+}

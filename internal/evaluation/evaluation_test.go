@@ -14,6 +14,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
+	"toolgym/grpo/eval/report"
 	"toolgym/internal/evaluation"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -166,6 +167,56 @@ func TestBaselines(t *testing.T) {
 	}
 	if diff := cmp.Diff(got.Baselines, again.Baselines, cmpopts.IgnoreUnexported(eval.Comparison{})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Tasks that the random baseline cannot play are left out of it with the reason;
+// the report is made all the same, also from what a server keeps.
+func TestAReportWhereNothingCanBeCalledAtRandom(t *testing.T) {
+	r := room(t)
+	suite := questions(1)
+	suite.Lines += `{"id":"none_0","question":"Say hello.","function":[],"ground_truth":[]}` + "\n" +
+		`{"id":"never_0","question":"Say hello.","function":{"name":"f","parameters":{"type":"dict","properties":{"s":{"type":"string","pattern":"^a\\ba$"}},"required":["s"]}},"ground_truth":[]}` + "\n" +
+		`{"id":"month_0","question":"When?","function":{"name":"f","parameters":{"type":"dict","properties":{"s":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}$"}},"required":["s"]}},"ground_truth":[{"f":{"s":["2024-05"]}}]}` + "\n"
+	play(t, r, evaluation.Request{Run: "r", Model: "m", Ollama: []string{instant(t)}, Suite: suite})
+	direct, err := r.Report(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	references := evaluation.NewReferences()
+	defer references.Close()
+	served, whole, err := references.Report(t.Context(), r, "r", patient)
+	if err != nil || !whole {
+		t.Fatalf("whole: %t, %v", whole, err)
+	}
+	for name, got := range map[string]report.Report{"direct": direct, "served": served} {
+		b := got.Baselines[1]
+		if b.Name != "calls at random" || b.Summary.Tasks != 2 || len(got.NotComputed) != 0 {
+			t.Errorf("%s: %+v, not computed %v", name, b, got.NotComputed)
+		}
+		if diff := cmp.Diff([]string{"mine/none", "mine/never"}, b.LeftOut); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if !strings.Contains(b.Reason, "there is no tool to call") || !strings.Contains(b.Reason, "no valid call found in 100 draws") {
+			t.Errorf("%s: reason %q", name, b.Reason)
+		}
+	}
+}
+
+// Tasks that an environment now makes differently cannot be played by the
+// baselines; the report of the model's own trials is made and says so.
+func TestAReportOfTasksThatHaveChanged(t *testing.T) {
+	r := room(t)
+	play(t, r, evaluation.Request{Run: "r", Model: "idle", Route: evaluation.RouteAgent, Envs: []string{"arithmetic"}, Levels: []string{"0"}, N: 2})
+	r.Specs = tools.Specs{gridworld.Spec()}
+	references := evaluation.NewReferences()
+	defer references.Close()
+	served, whole, err := references.Report(t.Context(), r, "r", patient)
+	if err != nil || !whole {
+		t.Fatalf("whole: %t, %v", whole, err)
+	}
+	if served.Summary.Trials != 2 || len(served.Baselines) != 0 || len(served.NotComputed) != 1 || served.NotComputed[0].Part != "baselines" {
+		t.Errorf("got %+v, not computed %v", served.Summary, served.NotComputed)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/report"
+	"toolgym/internal/goroutine"
 )
 
 // mostReferences bounds the runs whose references are kept.
@@ -36,7 +37,7 @@ type reference struct {
 	trials [sha256.Size]byte // of the run, when the agents were asked
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when they have played
-	list   []report.Reference
+	played report.Report
 	err    error
 }
 
@@ -56,7 +57,8 @@ func (r *References) Close() {
 
 // Report is [Room.Report], in which the agents play once. They play on when the
 // patience of one who asks is over, or the request: the report is then without
-// its baselines, and not whole, and the next who asks may have them.
+// its baselines, and not whole, and the next who asks may have them. Baselines
+// that fail are a gap in the report and play again for the next who asks.
 func (r *References) Report(ctx context.Context, room Room, name string, patience time.Duration) (found report.Report, whole bool, err error) {
 	run, records, err := room.kept(ctx, name)
 	if err != nil {
@@ -69,8 +71,17 @@ func (r *References) Report(ctx context.Context, room Room, name string, patienc
 	if !asked.awaited(ctx, patience) || errors.Is(asked.err, context.Canceled) {
 		return found, false, ctx.Err()
 	}
-	found.Baselines = asked.list
-	return found, asked.err == nil, asked.err
+	if asked.err != nil {
+		found.NotComputed = append(found.NotComputed, report.Gap{Part: "baselines", Reason: asked.err.Error()})
+		return found, true, nil
+	}
+	found.Baselines = asked.played.Baselines
+	for _, gap := range asked.played.NotComputed {
+		if !slices.Contains(found.NotComputed, gap) {
+			found.NotComputed = append(found.NotComputed, gap)
+		}
+	}
+	return found, true, nil
 }
 
 // awaited reports whether the agents have played before the patience is over.
@@ -132,7 +143,7 @@ func (r *References) play(ctx context.Context, room Room, name string, asked *re
 	defer close(asked.ended)
 	select {
 	case r.turn <- struct{}{}:
-		asked.list, asked.err = played(ctx, room, name)
+		asked.played, asked.err = played(ctx, room, name)
 		<-r.turn
 	case <-ctx.Done():
 		asked.err = ctx.Err()
@@ -147,15 +158,13 @@ func (r *References) play(ctx context.Context, room Room, name string, asked *re
 	}
 }
 
-// played turns a panic into an error: no report is worth the server.
-func played(ctx context.Context, room Room, name string) (list []report.Reference, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the agents beside %s panicked: %v", name, p)
-		}
-	}()
-	whole, err := room.Report(ctx, name)
-	return whole.Baselines, err
+// played makes the report of a run; a panic is an error.
+func played(ctx context.Context, room Room, name string) (made report.Report, err error) {
+	err = goroutine.Run(func() (err error) {
+		made, err = room.Report(ctx, name)
+		return err
+	})
+	return made, err
 }
 
 // digest names what the baselines of a report are made of: the tasks, how often

@@ -2,12 +2,14 @@ package evaluation
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/report"
+	"toolgym/internal/goroutine"
 	"toolgym/policy/trained"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
@@ -64,8 +66,8 @@ func (r Room) Compare(ctx context.Context, first, second string) (eval.Compariso
 }
 
 // Report makes the report of a run, with what agents without a language model
-// make of the same tasks. They are left out where the tasks are no longer what
-// they were when the run began.
+// make of the same tasks. Where the tasks are no longer what they were when the
+// run began, the report has no such agents and says so.
 func (r Room) Report(ctx context.Context, name string) (report.Report, error) {
 	run, records, err := r.kept(ctx, name)
 	if err != nil {
@@ -84,12 +86,22 @@ func (r Room) kept(ctx context.Context, name string) (eval.Run, []eval.Record, e
 	return run, records, err
 }
 
+// report makes a report; what the baselines cannot do does not affect the rest
+// of it. The error is the context's.
 func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (report.Report, error) {
-	references, err := r.references(ctx, run)
-	if err != nil {
-		return report.Report{}, err
+	var agents []report.Agent
+	failed := goroutine.Run(func() (err error) {
+		agents, err = r.references(ctx, run)
+		return err
+	})
+	if ctx.Err() != nil {
+		return report.Report{}, fmt.Errorf("reporting %s: %w", run.Name, ctx.Err())
 	}
-	return report.New(run, records, references, source())
+	made, err := report.New(run, records, agents, source())
+	if failed != nil {
+		made.NotComputed = append(made.NotComputed, report.Gap{Part: "baselines", Reason: failed.Error()})
+	}
+	return made, err
 }
 
 // items makes a run's tasks again.
@@ -109,30 +121,27 @@ func (r Room) items(run eval.Run) ([]eval.Item, error) {
 // fair.
 func (r Room) references(ctx context.Context, run eval.Run) ([]report.Agent, error) {
 	items, err := r.items(run)
-	if _, changed := errors.AsType[*tools.Error](err); changed {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
+	return r.Baselines(ctx, items, run.Trials)
+}
+
+// Baselines plays the agents that a report compares a model with. What one of
+// them cannot play it leaves out, with the reason.
+func (r Room) Baselines(ctx context.Context, items []eval.Item, trials int) ([]report.Agent, error) {
 	scorer, err := r.scorer()
 	if err != nil {
 		return nil, err
 	}
-	list, err := r.baselines()
-	if err != nil {
-		return nil, err
-	}
 	var agents []report.Agent
-	for _, b := range list {
-		trials, err := b.Trials(ctx, items, run.Trials, scorer)
+	for _, b := range r.baselines() {
+		played, omitted, err := b.Trials(ctx, items, trials, scorer)
 		if err != nil {
 			return nil, err
 		}
-		agent := report.Agent{Name: b.Name, Trials: trials, LeftOut: leftOut(items, trials)}
-		if len(agent.LeftOut) > 0 {
-			agent.Reason = b.Reason
-		}
+		agent := report.Agent{Name: b.Name, Trials: played}
+		agent.LeftOut, agent.Reason = leftOut(omitted)
 		agents = append(agents, agent)
 	}
 	return agents, nil
@@ -140,34 +149,48 @@ func (r Room) references(ctx context.Context, run eval.Run) ([]report.Agent, err
 
 // baselines are agents for one report: the policy's networks are not for two at
 // a time.
-func (r Room) baselines() ([]eval.Baseline, error) {
-	policy, err := trained.NewPlayer(r.Specs)
-	if err != nil {
-		return nil, err
-	}
+func (r Room) baselines() []eval.Baseline {
 	return []eval.Baseline{
 		{Name: "does nothing", New: func(int) tools.Agent { return baseline.Idle() }},
 		{Name: "calls at random", New: func(seed int) tools.Agent { return baseline.Random(rand.NewPCG(uint64(seed), 0)) }},
 		{Name: "oracle", Reason: "no solution is written down there"},
-		{
-			Name: "trained policy", Reason: "no policy is trained there",
-			New:   func(int) tools.Agent { return policy },
-			Plays: func(item eval.Item) bool { return item.Expected == nil && policy.Knows(item.Task) },
-		},
-	}, nil
+		r.trainedPolicy(),
+	}
 }
 
-// leftOut names the levels that have items without a trial.
-func leftOut(items []eval.Item, trials []eval.Trial) []string {
-	played := map[string]bool{}
-	for _, t := range trials {
-		played[t.Task] = true
+// trainedPolicy is the policies of package trained; if they cannot be loaded,
+// the baseline is for no item and has the reason.
+func (r Room) trainedPolicy() eval.Baseline {
+	b := eval.Baseline{Name: "trained policy", Reason: "no policy is trained there"}
+	var policy trained.Player
+	err := goroutine.Run(func() (err error) {
+		policy, err = trained.NewPlayer(r.Specs)
+		return err
+	})
+	if err != nil {
+		b.Reason, b.Plays = err.Error(), func(eval.Item) bool { return false }
+		return b
 	}
-	list := []string{}
-	for _, item := range items {
-		if level := item.Task.Env + "/" + item.Task.Level; !played[item.Task.ID] && !slices.Contains(list, level) {
-			list = append(list, level)
+	b.New = func(int) tools.Agent { return policy }
+	b.Plays = func(item eval.Item) bool { return item.Expected == nil && policy.Knows(item.Task) }
+	return b
+}
+
+// leftOut names the levels of the omitted items, and the distinct reasons.
+func leftOut(omitted []eval.Omission) (levels []string, reason string) {
+	const most = 3
+	levels = []string{}
+	var reasons []string
+	for _, o := range omitted {
+		if level := o.Item.Task.Env + "/" + o.Item.Task.Level; !slices.Contains(levels, level) {
+			levels = append(levels, level)
+		}
+		if !slices.Contains(reasons, o.Reason) {
+			reasons = append(reasons, o.Reason)
 		}
 	}
-	return list
+	if len(reasons) > most {
+		reasons = append(reasons[:most], fmt.Sprintf("and %d other reasons", len(reasons)-most))
+	}
+	return levels, strings.Join(reasons, "; ")
 }

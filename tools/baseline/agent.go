@@ -36,10 +36,10 @@ func (a *random) Play(ctx context.Context, _ tools.Task, _ json.RawMessage, call
 // call draws a tool and arguments until they fit each other.
 func (a *random) call(set tools.Set) (tools.Call, error) {
 	const draws = 100
+	if len(set) == 0 {
+		return tools.Call{}, refusal.New("/tools", "at least one tool", "there is no tool to call")
+	}
 	for range draws {
-		if len(set) == 0 {
-			break
-		}
 		tool := set[a.draw.Uint32N(uint32(len(set)))]
 		arguments, err := a.arguments(tool.Parameters)
 		if err != nil {

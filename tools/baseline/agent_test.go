@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,6 +86,14 @@ func TestRandomArgumentsFitTheSchema(t *testing.T) {
 		{"types", `{"type":"object","properties":{"t":{"type":["boolean","null"]}},"required":["t"]}`},
 		{"array", `{"type":"object","properties":{"a":{"type":"array","minItems":2,"items":{"type":"integer"}}},"required":["a"]}`},
 		{"recursive", `{"type":"object","properties":{"child":{"$ref":"#"},"x":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"number"}},"required":["x"]}`},
+		{"date pattern", `{"type":"object","properties":{"s":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}$"}},"required":["s"]}`},
+		{"alternatives in a pattern", `{"type":"object","properties":{"s":{"type":"string","pattern":"^(red|green|#[0-9a-f]{6})$"}},"required":["s"]}`},
+		{"pattern without anchors", `{"type":"object","properties":{"s":{"type":"string","pattern":"\\d+%"}},"required":["s"]}`},
+		{"negated class", `{"type":"object","properties":{"s":{"type":"string","pattern":"^[^@ ]+@[^@ ]+\\.[a-z]{2,}$"}},"required":["s"]}`},
+		{"class outside of ASCII", `{"type":"object","properties":{"s":{"type":"string","pattern":"^[α-ω]{3}$"}},"required":["s"]}`},
+		{"pattern and lengths", `{"type":"object","properties":{"s":{"type":"string","pattern":"^[A-Z]+$","minLength":2,"maxLength":3}},"required":["s"]}`},
+		{"required and not declared", `{"type":"object","required":["x"]}`},
+		{"required and declared by additionalProperties", `{"type":"object","required":["x"],"additionalProperties":{"type":"integer"}}`},
 		{"alternatives", `{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string"}]}},"required":["a"]}`},
 	}
 	for _, test := range tests {
@@ -107,11 +116,15 @@ func TestRandomArgumentsFitTheSchema(t *testing.T) {
 }
 
 func TestRandomGivesUp(t *testing.T) {
-	tool, err := tools.Declare("f", "", json.RawMessage(`{"type":"object","properties":{"s":{"type":"string","pattern":"^[0-9]{9}$"}},"required":["s"]}`))
-	if err != nil {
-		t.Fatal(err)
+	callers := map[string]tools.Caller{"no tools": none{}}
+	for name, pattern := range map[string]string{"word boundary within a word": `^a\\bb$`, "long text": "^" + strings.Repeat("[a-z]{900}", 5) + "$", "empty class": `^[^\\s\\S]$`} {
+		tool, err := tools.Declare("f", "", json.RawMessage(`{"type":"object","properties":{"s":{"type":"string","pattern":"`+pattern+`"}},"required":["s"]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		callers[name] = &caller{tool: tool, left: 1}
 	}
-	for name, c := range map[string]tools.Caller{"impossible pattern": &caller{tool: tool, left: 1}, "no tools": none{}} {
+	for name, c := range callers {
 		t.Run(name, func(t *testing.T) {
 			err := baseline.Random(rand.NewPCG(1, 2)).Play(t.Context(), tools.Task{}, nil, c)
 			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid {

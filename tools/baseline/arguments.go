@@ -106,7 +106,21 @@ func (s sampler) object(m map[string]any, depth int) any {
 			out[key] = s.value(properties[key], depth+1)
 		}
 	}
+	for _, name := range required {
+		key, ok := name.(string)
+		if _, declared := properties[key]; ok && !declared {
+			out[key] = s.undeclared(m, depth)
+		}
+	}
 	return out
+}
+
+// undeclared draws a required value that properties says nothing of.
+func (s sampler) undeclared(m map[string]any, depth int) any {
+	if schema, ok := m["additionalProperties"].(map[string]any); ok {
+		return s.value(schema, depth+1)
+	}
+	return s.text(nil)
 }
 
 func (s sampler) array(m map[string]any, depth int) any {
@@ -123,6 +137,11 @@ func (s sampler) array(m map[string]any, depth int) any {
 }
 
 func (s sampler) text(m map[string]any) string {
+	if pattern, ok := m["pattern"].(string); ok {
+		if text, ok := s.matching(pattern); ok {
+			return text
+		}
+	}
 	least := max(1, whole(m["minLength"], 0))
 	most := max(least, min(whole(m["maxLength"], least+7), least+7))
 	var b strings.Builder

@@ -18,5 +18,10 @@
 // always or sometimes pass; tokens and speed; and how it was run, to the
 // model's digest, with the command that repeats it.
 //
+// A part that cannot be computed does not affect the others: it is a [Gap], and
+// a section, a figure or a field of JSON in its place says why. A baseline that
+// cannot play a task leaves it out, and the report names it with the reason;
+// CSV and JUnit have such notes in a column and in properties.
+//
 // The same records and the same seed give the same bytes.
 package report

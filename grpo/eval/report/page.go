@@ -33,16 +33,13 @@ func (r Report) writeHTML(w io.Writer) error {
 	}
 	var sections []shown
 	for _, s := range r.sections() {
-		one := shown{Title: s.title, Code: s.code, Lines: s.lines}
+		var drawn figure
+		if s.figure != nil {
+			drawn = s.draw()
+		}
+		one := shown{Title: s.title, Code: s.code, Lines: s.lines, Figure: template.HTML(drawn.svg), Caption: drawn.caption}
 		for _, t := range s.tables {
 			one.Tables = append(one.Tables, shownTable{t.heading, t.rows})
-		}
-		if s.figure != nil {
-			f, err := s.figure()
-			if err != nil {
-				return err
-			}
-			one.Figure, one.Caption = template.HTML(f.svg), f.caption
 		}
 		sections = append(sections, one)
 	}

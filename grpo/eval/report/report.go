@@ -22,6 +22,8 @@ type Report struct {
 	Excluded  []Category   `json:"excluded"`
 	Servers   []Server     `json:"servers"`
 
+	NotComputed []Gap `json:"not_computed"` // the last field: encoding the others may add to it
+
 	records []eval.Record
 }
 
@@ -71,30 +73,36 @@ type Switch struct {
 }
 
 // New derives the report. Agents are in the order of display; the source feeds
-// the bootstraps.
+// the bootstraps. A part that cannot be computed is a [Gap].
 func New(run eval.Run, records []eval.Record, agents []Agent, source rand.Source) (Report, error) {
 	trials := make([]eval.Trial, len(records))
 	for i, r := range records {
 		trials[i] = r.Trial
 	}
-	report := Report{Run: run, records: records}
+	report := Report{Run: run, records: records, NotComputed: []Gap{}}
 	report.Run.Tasks = slices.Clone(run.Tasks)
 	for i := range report.Run.Tasks {
 		report.Run.Tasks[i].Document = nil
 	}
 	report.Missing = max(0, len(run.Tasks)*run.Trials*len(run.Routes)-len(trials))
 	leading := route(trials, run)
-	report.Summary = eval.Summarize(leading, source)
+	report.compute("summary", func() { report.Summary = eval.Summarize(leading, source) })
 	report.Summary.Run, report.Summary.Model = run.Name, run.Model
-	report.Levels = parts(leading, func(t eval.Trial) string { return t.Env + "/" + t.Level }, source)
+	report.compute("levels", func() {
+		report.Levels = parts(leading, func(t eval.Trial) string { return t.Env + "/" + t.Level }, source)
+	})
 	if len(run.Routes) > 1 {
-		report.Routes = parts(trials, func(t eval.Trial) string { return t.Route }, source)
-		report.Switch = compareRoutes(trials)
+		report.compute("routes", func() {
+			report.Routes = parts(trials, func(t eval.Trial) string { return t.Route }, source)
+			report.Switch = compareRoutes(trials)
+		})
 	}
-	report.Failures, _ = taxonomy(slices.DeleteFunc(slices.Clone(records), func(r eval.Record) bool { return r.Route != run.Routes[0] }))
-	_, report.Excluded = taxonomy(records)
+	report.compute("failures", func() {
+		report.Failures, _ = taxonomy(slices.DeleteFunc(slices.Clone(records), func(r eval.Record) bool { return r.Route != run.Routes[0] }))
+	})
+	report.compute("excluded", func() { _, report.Excluded = taxonomy(records) })
 	report.Servers = servers(records)
-	report.compare(leading, agents, source)
+	report.compute("baselines", func() { report.compare(leading, agents, source) })
 	return report, nil
 }
 

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"toolgym/grpo/eval"
 )
 
-// writeCSV writes a line a trial. A cell is empty where there is no value.
+// writeCSV writes a line a trial. A cell is empty where there is no value. The
+// last cell of the first trial says what the whole report lacks, and why.
 func (r Report) writeCSV(w io.Writer) error {
 	names := criteriaOf(r.records)
 	heading := []string{"run", "model", "route", "task", "env", "level", "trial", "seed", "success", "reward", "failure_kind", "failure_reason",
@@ -20,10 +22,13 @@ func (r Report) writeCSV(w io.Writer) error {
 	for _, name := range names {
 		heading = append(heading, "criteria/"+name)
 	}
+	heading = append(heading, "report_notes")
+	notes := strings.Join(r.notes(), " ")
 	out := csv.NewWriter(w)
 	_ = out.Write(heading) // the writer keeps its first error
 	for _, record := range r.records {
-		_ = out.Write(append(csvRow(record), criteriaCells(record.Trial, names)...))
+		_ = out.Write(append(append(csvRow(record), criteriaCells(record.Trial, names)...), notes))
+		notes = ""
 	}
 	out.Flush()
 	if err := out.Error(); err != nil {
@@ -67,12 +72,20 @@ type (
 		Errors   int          `xml:"errors,attr"`
 		Suites   []junitSuite `xml:"testsuite"`
 	}
+	junitNotes struct {
+		List []junitNote `xml:"property"`
+	}
+	junitNote struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
 	junitSuite struct {
 		Name     string      `xml:"name,attr"`
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
 		Errors   int         `xml:"errors,attr"`
 		Seconds  string      `xml:"time,attr"`
+		Notes    *junitNotes `xml:"properties"` // of the first suite: what the whole report lacks, and why
 		Cases    []junitCase `xml:"testcase"`
 		seconds  time.Duration
 	}
@@ -108,6 +121,12 @@ func (r Report) writeJUnit(w io.Writer) error {
 		s := &all.Suites[i]
 		s.Seconds = fmt.Sprintf("%.3f", s.seconds.Seconds())
 		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
+	}
+	if notes := r.notes(); len(notes) > 0 && len(all.Suites) > 0 {
+		all.Suites[0].Notes = &junitNotes{}
+		for _, note := range notes {
+			all.Suites[0].Notes.List = append(all.Suites[0].Notes.List, junitNote{"report_note", note})
+		}
 	}
 	var b bytes.Buffer
 	b.WriteString(xml.Header)

@@ -29,11 +29,20 @@ type figure struct {
 	caption string
 }
 
-// sections is the content of the report, in order.
+// sections is the content of the report, in order. A section that cannot be
+// made says so in its place.
 func (r Report) sections() []section {
-	all := []section{r.headline(), r.criteria(), r.levels(), r.curves(), r.references(), r.failures(), r.excluded(), r.routes(), r.tasks(), r.speed(), r.setup()}
 	var list []section
-	for _, s := range all {
+	for _, part := range []struct {
+		title string
+		make  func() section
+	}{
+		{"Result", r.headline}, {"What could not be computed", r.gaps}, {"Criteria", r.criteria}, {"By environment and level", r.levels},
+		{"Several trials of a task", r.curves}, {"Against agents without a language model", r.references}, {"How the model fails", r.failures},
+		{"What could not be graded", r.excluded}, {"Chat route against raw route", r.routes}, {"Tasks", r.tasks}, {"Tokens and speed", r.speed},
+		{"How it was run", r.setup},
+	} {
+		s := guarded(part.title, part.make)
 		if len(s.lines)+len(s.tables) > 0 || s.figure != nil {
 			list = append(list, s)
 		}

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 )
 
@@ -21,8 +23,13 @@ const (
 	JUnit    Format = "junit"
 )
 
-// Write writes the report. An unknown format is an [*tools.Error].
+// Write writes the report. An unknown format is an [*tools.Error]. What goes
+// wrong in writing one format does not affect another.
 func (r Report) Write(w io.Writer, format Format) error {
+	return goroutine.Run(func() error { return r.write(w, format) })
+}
+
+func (r Report) write(w io.Writer, format Format) error {
 	switch format {
 	case Text:
 		return r.writeText(w)
@@ -41,11 +48,10 @@ func (r Report) Write(w io.Writer, format Format) error {
 }
 
 func (r Report) writeJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(r); err != nil {
+	var b bytes.Buffer
+	if err := json.Indent(&b, r.fields(), "", "  "); err != nil {
 		return fmt.Errorf("writing the report as JSON: %w", err)
 	}
-	return nil
+	b.WriteString("\n")
+	return send(w, b.Bytes())
 }
