@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo/match"
 	"toolgym/grpo/parse"
+	"toolgym/internal/goroutine"
 	"toolgym/tools"
 )
 
@@ -22,9 +23,21 @@ type grader struct {
 
 // judge scores one completion of a task into s, whose Criteria are the rubric's
 // and blank, and whose Calls may hold room for them. The error is the caller's
-// (input that is no completion) or the context's; whatever else fails is the
-// score's Failure.
+// (input that is no completion) or the context's; whatever else fails, a panic
+// of the environment or of the grader as well, is the score's Failure.
 func (g *grader) judge(ctx context.Context, t *task, c *Completion, s *Score) error {
+	err := goroutine.Run(func() error { return g.unguarded(ctx, t, c, s) })
+	if p, ok := errors.AsType[*goroutine.Panic](err); ok {
+		*g = grader{by: g.by} // what it keeps may be half written
+		s.broken(p)
+		s.pay(g.by, nil)
+		return nil
+	}
+	return err
+}
+
+// unguarded is judge without its recovery from panics.
+func (g *grader) unguarded(ctx context.Context, t *task, c *Completion, s *Score) error {
 	s.Failure, s.Tier, s.tokens = c.Failure, parse.Answer, -1
 	s.Defects = []parse.Defect{}
 	if s.Calls == nil {
@@ -79,6 +92,9 @@ func (g *grader) grade(ctx context.Context, t *task, c *Completion, s *Score) er
 func reason(err error) string {
 	if mistake, ok := errors.AsType[*tools.Error](err); ok {
 		return mistake.Error()
+	}
+	if _, ok := errors.AsType[*goroutine.Panic](err); ok {
+		return "internal error"
 	}
 	return "the environment failed"
 }

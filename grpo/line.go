@@ -2,12 +2,14 @@ package grpo
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"toolgym/grpo/parse"
 	"toolgym/internal/refusal"
 	"toolgym/internal/strictjson"
+	"toolgym/tools"
 )
 
 // line is one line of a scoring file: a completion, its group and its task.
@@ -139,8 +141,18 @@ func readJSON(value []byte, to any) error {
 // unread makes the score that of a line which can not be read, or whose task is
 // broken.
 func (s *Score) unread(number int, err error) {
+	s.broken(err)
+	s.Failure.Reason = fmt.Sprintf("line %d: %s", number, s.Failure.Reason)
+}
+
+// broken makes the score that of a completion which cannot be judged, and keeps
+// an error that is not the caller's as its Cause.
+func (s *Score) broken(err error) {
 	*s = Score{
-		Failure: &Failure{Kind: FailureHarness, Reason: fmt.Sprintf("line %d: %s", number, reason(err))},
+		Failure: &Failure{Kind: FailureHarness, Reason: reason(err)},
 		Calls:   []Call{}, Defects: []parse.Defect{}, Tier: parse.None, tokens: -1, Criteria: s.Criteria,
+	}
+	if _, ok := errors.AsType[*tools.Error](err); !ok {
+		s.Cause = err
 	}
 }

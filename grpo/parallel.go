@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"toolgym/internal/goroutine"
 )
 
 const (
@@ -30,7 +32,8 @@ type work func(i int) error
 // work for, and waits for all of them. Each of them hires a worker of its own,
 // which may keep memory from one piece to the next. Of several errors it returns
 // that of the smallest index: all pieces before one that failed are done, so that
-// the answer does not depend on the order of the work.
+// the answer does not depend on the order of the work. A piece that panics fails
+// with a [*goroutine.Panic].
 func inParallel(ctx context.Context, n int, hire func() work) error {
 	errs := make([]error, n)
 	var given, end atomic.Int64 // the pieces before given are given out; none from end on is begun
@@ -38,23 +41,33 @@ func inParallel(ctx context.Context, n int, hire func() work) error {
 	goroutines := min(runtime.GOMAXPROCS(0), 1+n/shareOut)
 	run := runLength(n, goroutines)
 	do := func() {
-		piece := hire()
-		for i, last := int64(0), int64(0); ; i++ {
-			if i == last {
-				last = given.Add(run)
-				i = last - run
+		var i int64 // the piece that is being done
+		err := goroutine.Run(func() error {
+			var piece work
+			for last := int64(0); ; i++ {
+				if i == last {
+					last = given.Add(run)
+					i = last - run
+				}
+				if i >= end.Load() || ctx.Err() != nil {
+					return nil
+				}
+				if piece == nil { // not before: a panic of hire is the error of a piece
+					piece = hire()
+				}
+				if errs[i] = piece(int(i)); errs[i] != nil {
+					lower(&end, i)
+				}
 			}
-			if i >= end.Load() || ctx.Err() != nil {
-				return
-			}
-			if errs[i] = piece(int(i)); errs[i] != nil {
-				lower(&end, i)
-			}
+		})
+		if err != nil {
+			errs[i] = err
+			lower(&end, i)
 		}
 	}
 	var running sync.WaitGroup
 	for range goroutines - 1 {
-		running.Go(do)
+		goroutine.Go(&running, do, func(error) {}) // do has recovered
 	}
 	do()
 	running.Wait()

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"toolgym/internal/goroutine"
 )
 
 func TestEveryPieceIsDoneOnce(t *testing.T) {
@@ -66,5 +68,38 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || done.Load() > int32(9+runtime.GOMAXPROCS(0)) {
 		t.Errorf("%v after %d pieces", err, done.Load())
+	}
+}
+
+// TestPanicsOfPieces are the errors of their pieces: the first one counts, as for
+// other errors, and all pieces before it are done.
+func TestPanicsOfPieces(t *testing.T) {
+	for range 100 {
+		done := make([]atomic.Bool, 100)
+		err := inParallel(t.Context(), len(done), func() work {
+			return func(i int) error {
+				switch i {
+				case 31:
+					panic("early")
+				case 32, 40, 99:
+					panic("late")
+				}
+				done[i].Store(true)
+				return nil
+			}
+		})
+		p, ok := errors.AsType[*goroutine.Panic](err)
+		if !ok || p.Value != "early" {
+			t.Fatalf("%v", err)
+		}
+		for i := range 31 {
+			if !done[i].Load() {
+				t.Fatalf("piece %d is not done", i)
+			}
+		}
+	}
+	err := inParallel(t.Context(), 100, func() work { panic("hiring") })
+	if p, ok := errors.AsType[*goroutine.Panic](err); !ok || p.Value != "hiring" {
+		t.Errorf("%v", err)
 	}
 }

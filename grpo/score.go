@@ -48,8 +48,8 @@ type Score struct {
 	Missing []tools.Call   `json:"missing,omitempty"`
 	Defects []parse.Defect `json:"defects"`
 	Tier    parse.Tier     `json:"tier"`
-	// Cause is what a program logs where its own environment failed; it is not
-	// for clients.
+	// Cause is the error behind a Failure that is not the caller's: of the
+	// environment, or a panic. A program logs it; it is not for clients.
 	Cause error `json:"-"`
 
 	total  float64 // what Reward points at

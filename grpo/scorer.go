@@ -1,12 +1,14 @@
 package grpo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 
 	"toolgym/grpo/match"
 	"toolgym/grpo/objective"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -50,10 +52,11 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 		return Response{}, err
 	}
 	var counting sync.WaitGroup // scores are counted while advantages are worked out: neither needs the other
-	counting.Go(func() { tally.addScores(r.Groups, response.Groups) })
+	var countErr error
+	goroutine.Go(&counting, func() { tally.addScores(r.Groups, response.Groups) }, func(err error) { countErr = err })
 	err = plan.advantages(ctx, response.Groups)
 	counting.Wait()
-	if err != nil {
+	if err = cmp.Or(err, countErr); err != nil {
 		return Response{}, err
 	}
 	if err := tally.addAdvantages(r.Groups, response.Groups); err != nil {

@@ -19,6 +19,7 @@ type sequencer struct {
 	tally   *tally
 	grouped bool
 	observe func(*float64) // nil where nobody asks
+	failed  func(line int, cause error)
 
 	waiting  spool
 	names    []string       // the groups that wait, in order of appearance
@@ -40,13 +41,16 @@ func (q *sequencer) drain(ctx context.Context, ordered <-chan *chunk, used chan<
 		select {
 		case <-c.done:
 		case <-ctx.Done():
-			return fmt.Errorf("scoring lines: %w", ctx.Err())
+			return fmt.Errorf("scoring lines: %w", context.Cause(ctx))
 		}
 		page := c.page
 		for i := range c.scored {
 			l := &c.scored[i]
 			if err := q.take(l, page[:l.head], page[l.head:l.head+l.tail]); err != nil {
 				return err
+			}
+			if l.score.Cause != nil && q.failed != nil && ctx.Err() == nil {
+				q.failed(c.first+i, l.score.Cause)
 			}
 			page = page[l.head+l.tail:]
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"toolgym/grpo/objective"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 )
 
@@ -26,6 +27,9 @@ type StreamOptions struct {
 	// Observe, where it is set, is told the reward of each line in turn, nil for
 	// one that has none, by one goroutine.
 	Observe func(reward *float64)
+	// Failed, where it is set, is called with the number of each line whose score
+	// has a Cause, and with that, in the order of the lines and by one goroutine.
+	Failed func(line int, cause error)
 }
 
 // Stream scores a file of lines (JSON objects, one completion each) and writes
@@ -55,7 +59,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 	}
 	q := &sequencer{
 		out: bufio.NewWriterSize(out, 1<<16), plan: plan, tally: tally, waiting: spool{dir: o.TempDir, limit: maxSpool},
-		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(), observe: o.Observe,
+		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(), observe: o.Observe, failed: o.Failed,
 	}
 	if err := s.pump(ctx, in, plan, q, o.Workers); err != nil {
 		_ = q.waiting.close() // the first error says more
@@ -69,35 +73,35 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 
 // pump runs one goroutine that reads, workers that score, and the sequencer
 // that puts the chunks back in order, which is the caller's goroutine. It
-// returns when all of them have.
+// returns when all of them have. A panic in one of them is its error.
 func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, workers int) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	work, ordered := make(chan *chunk, workers), make(chan *chunk, 2*workers)
 	used := make(chan *chunk, 3*workers)
 	var running sync.WaitGroup
 	var readErr error
-	running.Go(func() {
+	goroutine.Go(&running, func() {
 		defer close(work)
 		defer close(ordered)
 		readErr = readChunks(ctx, in, func() *chunk { return again(used) }, func(c *chunk) bool {
 			return send(ctx, ordered, c) && send(ctx, work, c)
 		})
-	})
+	}, func(err error) { readErr = err })
 	tasks := newCache(s)
 	for range workers {
-		running.Go(func() {
+		goroutine.Go(&running, func() {
 			g := &grader{by: p.tariff}
 			for c := range work {
 				g.scoreChunk(ctx, tasks, c)
 			}
-		})
+		}, cancel) // ends the wait of drain for the chunk, which is not done
 	}
-	err := q.drain(ctx, ordered, used)
-	cancel()
+	err := goroutine.Run(func() error { return q.drain(ctx, ordered, used) })
+	cancel(nil)
 	running.Wait()
 	if err == nil {
 		err = readErr
@@ -127,7 +131,6 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 // scoreChunk scores the lines of a chunk. What it writes lies in the chunk's own
 // memory, which is used again when the chunk is.
 func (g *grader) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
-	defer func() { c.done <- struct{}{} }()
 	c.grow(g.by.heading)
 	var declared []byte // the tools of the last line that could be read
 	for i, raw := range c.lines {
@@ -141,24 +144,26 @@ func (g *grader) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 		c.page = scored.score.tail(c.page)
 		scored.tail = len(c.page) - start - scored.head
 	}
+	c.done <- struct{}{}
 }
 
 // scoreLine scores a line, and reports whether all of it could be read.
 func (g *grader) scoreLine(ctx context.Context, tasks *cache, text, declared []byte, raw rawLine, number int, to *scoredLine) bool {
-	var err error
-	if raw.tooLong {
-		err = refusal.New("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
-	} else {
-		err = readLine(text[raw.start:raw.end], declared, &to.line)
+	err := goroutine.Run(func() error {
+		if raw.tooLong {
+			return refusal.New("", fmt.Sprintf("at most %d bytes", maxLine), "the line is too long")
+		}
+		err := readLine(text[raw.start:raw.end], declared, &to.line)
 		to.readable = to.line.group != "" || err == nil
-	}
-	var t *task
-	if err == nil {
-		t, err = tasks.task(&to.line)
-	}
-	if err == nil {
-		err = g.judge(ctx, t, &to.line.completion, &to.score)
-	}
+		if err != nil {
+			return err
+		}
+		t, err := tasks.task(&to.line)
+		if err != nil {
+			return err
+		}
+		return g.judge(ctx, t, &to.line.completion, &to.score)
+	})
 	if err != nil {
 		to.score.unread(number, err)
 		to.score.pay(g.by, nil)

@@ -42,7 +42,7 @@ func mayImport() map[string][]string {
 		"policy/trained/gen":  {"policy/train"},
 		"policy/skill":        {"policy", "internal/chart"},
 		"internal/contest":    {},
-		"internal/ndjson":     {},
+		"internal/ndjson":     {"internal/goroutine"},
 		"internal/sse":        {},
 		"internal/refusal":    {"tools"},
 		"internal/chart":      {"internal/refusal"},

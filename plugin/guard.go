@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/callbacks"
 	lctools "github.com/tmc/langchaingo/tools"
+
+	"toolgym/internal/goroutine"
 )
 
 // ToolLimits bound what one call of a tool may cost.
@@ -93,7 +96,8 @@ func (l ToolLimits) call(ctx context.Context, t lctools.Tool, input string) (str
 	bounded, cancel := context.WithTimeoutCause(ctx, l.Time, errOverdue)
 	defer cancel()
 	answered := make(chan answer, 1)
-	go attempt(bounded, t, input, answered)
+	var left sync.WaitGroup                                                              // not waited for: the tool may not return
+	goroutine.Go(&left, func() { attempt(bounded, t, input, answered) }, func(error) {}) // attempt has recovered
 	select {
 	case a := <-answered:
 		if a.err == nil || bounded.Err() == nil {
@@ -129,13 +133,16 @@ type answer struct {
 // program, and answers whatever it does.
 func attempt(ctx context.Context, t lctools.Tool, input string, answered chan<- answer) {
 	a := answer{err: fmt.Errorf("%s: ended without an answer", t.Name())} // as by runtime.Goexit
-	defer func() {
-		if r := recover(); r != nil {
-			a = answer{err: fmt.Errorf("%s: panicked: %v", t.Name(), r)}
-		}
-		answered <- a
-	}()
-	a.output, a.err = t.Call(ctx, input)
+	defer func() { answered <- a }()
+	var output string
+	err := goroutine.Run(func() (err error) {
+		output, err = t.Call(ctx, input)
+		return err
+	})
+	if p, ok := err.(*goroutine.Panic); ok { //nolint:errorlint // a panic of this call, not one that the tool tells of
+		err = fmt.Errorf("%s: panicked: %v", t.Name(), p.Value)
+	}
+	a = answer{output, err}
 }
 
 // clip cuts a text and says how much there was.

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"toolgym/grpo"
 	"toolgym/grpo/parse"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/intake"
 	"toolgym/internal/ndjson"
 	"toolgym/internal/refusal"
@@ -53,7 +56,11 @@ func (c parseCommand) Run(ctx context.Context, world *console) error {
 	}
 	return world.through(ctx, c.File, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		var desk intake.Desk
-		return ndjson.Each(ctx, in, out, 0, func(to []byte, line ndjson.Line) []byte { return readLine(&desk, to, line) })
+		return ndjson.Each(ctx, in, out, 0, func(to []byte, line ndjson.Line) []byte { return readLine(&desk, to, line) },
+			func(to []byte, line ndjson.Line, err error) []byte {
+				world.log.LogAttrs(ctx, slog.LevelError, "line not read", slog.Int("line", line.Number), goroutine.Attr(err))
+				return appendJSON(to, unread(line, errInternal))
+			})
 	})
 }
 
@@ -110,12 +117,20 @@ func readLine(desk *intake.Desk, to []byte, line ndjson.Line) []byte {
 		reading, err = desk.Read(line.Text)
 	}
 	if err != nil {
-		reading = parse.Reading{
-			Family: parse.Auto, Tier: parse.None, Calls: []tools.Call{}, Attempts: []parse.Attempt{}, Defects: []parse.Defect{},
-			Failure: &parse.Failure{Kind: "harness", Reason: fmt.Sprintf("line %d: %v", line.Number, err)},
-		}
+		reading = unread(line, err)
 	}
 	return appendJSON(to, reading)
+}
+
+// errInternal is what a line's answer says of a panic.
+var errInternal = errors.New("internal error")
+
+// unread is the answer to a line that cannot be read.
+func unread(line ndjson.Line, err error) parse.Reading {
+	return parse.Reading{
+		Family: parse.Auto, Tier: parse.None, Calls: []tools.Call{}, Attempts: []parse.Attempt{}, Defects: []parse.Defect{},
+		Failure: &parse.Failure{Kind: "harness", Reason: fmt.Sprintf("line %d: %v", line.Number, err)},
+	}
 }
 
 // appendJSON writes one compact JSON value on a line of its own, as the REST API

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"io"
+	"log/slog"
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 )
 
@@ -58,6 +60,9 @@ func (c scoreCommand) Run(ctx context.Context, world *console) error {
 		metrics, err = scorer.Stream(ctx, in, out, grpo.StreamOptions{
 			Grouped: c.Grouped, Workers: c.Workers, Normalization: objective.Normalization(c.Normalization),
 			Aggregation: objective.Aggregation(c.Aggregation), Loss: loss,
+			Failed: func(line int, cause error) {
+				world.log.LogAttrs(ctx, slog.LevelError, "line not scored", slog.Int("line", line), goroutine.Attr(cause))
+			},
 		})
 		return err
 	})

@@ -2,12 +2,16 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"sync"
 	"time"
 
 	"toolgym/grpo"
+	"toolgym/grpo/rollout"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -47,20 +51,14 @@ func (p *place) work(ctx context.Context) error {
 func (p *place) play(ctx context.Context, j job) (pause time.Duration, err error) {
 	j.attempts++
 	record := p.record(j)
-	transcript, err := p.server.Drivers[j.route].Run(ctx, j.item.env(), j.item.Task, record.Seed)
+	transcript, score, err := p.attempt(ctx, j, record.Seed)
 	if ctx.Err() != nil {
 		return 0, nil // given up, not failed
 	}
 	if err != nil {
-		return 0, fmt.Errorf("playing %s: %w", j.item.Task.ID, err)
-	}
-	score, err := j.item.grade(ctx, p.runner.Scorer, transcript)
-	if ctx.Err() != nil {
-		return 0, nil
-	}
-	if err != nil {
 		return 0, err
 	}
+	p.log(ctx, record.Trial, score.Cause)
 	if pause, stumbled := p.count(score.Failure); stumbled && p.queue.again(j) {
 		return pause, nil
 	}
@@ -69,6 +67,33 @@ func (p *place) play(ctx context.Context, j job) (pause time.Duration, err error
 		return 0, err
 	}
 	return 0, p.keep(ctx, record)
+}
+
+// attempt plays a job and grades it. A panic is the harness's failure of this
+// trial.
+func (p *place) attempt(ctx context.Context, j job, seed int) (transcript rollout.Transcript, score grpo.Score, err error) {
+	err = goroutine.Run(func() (err error) {
+		transcript, err = p.server.Drivers[j.route].Run(ctx, j.item.env(), j.item.Task, seed)
+		if err != nil {
+			return fmt.Errorf("playing %s: %w", j.item.Task.ID, err)
+		}
+		score, err = j.item.grade(ctx, p.runner.Scorer, transcript)
+		return err
+	})
+	if panicked, ok := errors.AsType[*goroutine.Panic](err); ok {
+		score = grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureHarness, Reason: "internal error"}, Cause: panicked}
+		return transcript, score, nil
+	}
+	return transcript, score, err
+}
+
+// log logs why a trial failed on our side, under its run's name.
+func (p *place) log(ctx context.Context, trial Trial, cause error) {
+	if cause == nil || p.runner.Logger == nil {
+		return
+	}
+	p.runner.Logger.LogAttrs(ctx, slog.LevelError, "trial failed", slog.String("run", trial.Run), slog.String("task", trial.Task),
+		slog.String("route", trial.Route), slog.Int("trial", trial.Trial), goroutine.Attr(cause))
 }
 
 // record is the trial before it is played.

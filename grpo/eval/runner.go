@@ -2,18 +2,20 @@ package eval
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"toolgym/grpo"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
 // A Driver plays one task once, and is safe for concurrent use. What the
 // server or the model did wrong stands in the transcript; an error means that
-// the context ended or that the environment is at fault.
+// the context ended or that the environment is at fault. A panic fails the trial.
 type Driver interface {
 	Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (rollout.Transcript, error)
 }
@@ -51,6 +53,7 @@ type Runner struct {
 	Now     func() time.Time
 	// Observe, where set, is told of every trial that was kept, one at a time.
 	Observe func(Trial)
+	Logger  *slog.Logger // of what fails on our side; nil discards it
 }
 
 // A Retry says how failures of the infrastructure are met.
@@ -117,11 +120,11 @@ func (r *Runner) Play(ctx context.Context) error {
 	for _, server := range r.Servers {
 		p := &place{runner: r, server: server, queue: q, one: &one}
 		for range server.Concurrency {
-			workers.Go(func() {
+			goroutine.Go(&workers, func() {
 				if err := p.work(ctx); err != nil {
 					stop(err)
 				}
-			})
+			}, stop)
 		}
 	}
 	workers.Wait()

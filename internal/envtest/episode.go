@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
@@ -233,13 +235,15 @@ func checkConcurrency(ctx context.Context, spec tools.Spec) error {
 	}
 	const players = 8
 	results := make(chan error, players)
+	var playing sync.WaitGroup
 	for player := range players {
-		go func() { results <- playAll(ctx, spec, uint64(player%2)) }()
+		goroutine.Go(&playing, func() { results <- playAll(ctx, spec, uint64(player%2)) }, func(err error) { results <- err })
 	}
 	var all []error
 	for range players {
 		all = append(all, <-results)
 	}
+	playing.Wait()
 	return errors.Join(all...)
 }
 

@@ -123,7 +123,7 @@ func (r *References) ask(room Room, name string, trials [sha256.Size]byte) *refe
 	if r.oldest = append(r.oldest, name); len(r.oldest) > mostReferences {
 		r.drop(r.oldest[0])
 	}
-	r.playing.Go(func() { r.play(ctx, room, name, asked) })
+	goroutine.Go(&r.playing, func() { r.play(ctx, room, name, asked) }, func(error) {}) // played has recovered
 	return asked
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type Room struct {
 	Store  *store.Store
 	Rubric *grpo.Rubric // nil: the default
 	Now    func() time.Time
+	Logger *slog.Logger // of trials that fail on our side; nil discards it
 }
 
 // An Evaluation is a run that can be played.
@@ -77,7 +79,7 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: eval.DefaultRetry(), Now: r.Now}
+	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: eval.DefaultRetry(), Now: r.Now, Logger: r.Logger}
 	return e, e.runner.Validate()
 }
 

@@ -1,6 +1,7 @@
 package goroutine
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -31,6 +32,16 @@ func (p *Panic) Unwrap() error {
 // LogValue returns the value and the stack.
 func (p *Panic) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("value", fmt.Sprint(p.Value)), slog.String("stack", string(p.Stack)))
+}
+
+// Attr returns err as the attribute "error" of a log record, with the stack
+// where err is or wraps a [Panic].
+func Attr(err error) slog.Attr {
+	p, ok := errors.AsType[*Panic](err)
+	if !ok {
+		return slog.Any("error", err)
+	}
+	return slog.Group("error", slog.String("message", err.Error()), slog.String("stack", string(p.Stack)))
 }
 
 // Run calls f and returns its error, or a *[Panic] if f panics.

@@ -3,6 +3,7 @@ package goroutine_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -60,5 +61,28 @@ func TestGoRecovers(t *testing.T) {
 		if !strings.Contains(log.String(), part) {
 			t.Errorf("log record %q does not contain %q", log.String(), part)
 		}
+	}
+}
+
+func TestAttr(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		err  error
+		want []string
+	}{
+		{"error", io.EOF, []string{"error=EOF"}},
+		{"nil", nil, []string{"error=<nil>"}},
+		{"wrapped panic", fmt.Errorf("playing: %w", goroutine.Run(func() error { panic("a defect") })),
+			[]string{"error.message=\"playing: panic: a defect\"", "error.stack=", "goroutine_test.go"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var log bytes.Buffer
+			slog.New(slog.NewTextHandler(&log, nil)).LogAttrs(t.Context(), slog.LevelError, "run failed", goroutine.Attr(test.err))
+			for _, part := range test.want {
+				if !strings.Contains(log.String(), part) {
+					t.Errorf("log record %q does not contain %q", log.String(), part)
+				}
+			}
+		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"toolgym/internal/goroutine"
 )
 
 // The bounds of a chunk, the lines that one worker takes at a time.
@@ -26,42 +28,57 @@ type chunk struct {
 // Each appends an answer to every line of in, by the function, and writes the
 // answers to out in the order of the lines. The function is called by several
 // goroutines (workers; 0 means one a core) and must append exactly one line,
-// its end included.
+// its end included. Where it panics, failed appends the answer in its place, with
+// the [*goroutine.Panic].
 //
-// The error is the context's, the reader's or the writer's. Each returns when
-// all that it started has; a read that is pending is waited for.
-func Each(ctx context.Context, in io.Reader, out io.Writer, workers int, answer func(to []byte, line Line) []byte) error {
+// The error is the context's, the reader's or the writer's, which includes their
+// panics. Each returns when all that it started has; a read that is pending is
+// waited for.
+func Each(ctx context.Context, in io.Reader, out io.Writer, workers int, answer func(to []byte, line Line) []byte, failed func(to []byte, line Line, err error) []byte) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	work, ordered := make(chan *chunk, workers), make(chan *chunk, 2*workers)
 	var running sync.WaitGroup
 	var readErr error
-	running.Go(func() {
+	goroutine.Go(&running, func() {
 		defer close(work)
 		defer close(ordered)
 		readErr = read(ctx, in, func(c *chunk) bool { return send(ctx, ordered, c) && send(ctx, work, c) })
-	})
+	}, func(err error) { readErr = err })
 	for range workers {
-		running.Go(func() {
+		goroutine.Go(&running, func() {
 			for c := range work {
 				for _, line := range c.lines {
-					c.answers = answer(c.answers, line)
+					c.answers = answered(c.answers, line, answer, failed)
 				}
 				c.lines = nil
 				close(c.done)
 			}
-		})
+		}, cancel) // a panic of failed: ends the wait of write for the chunk
 	}
-	err := write(ctx, out, ordered)
-	cancel()
+	err := goroutine.Run(func() error { return write(ctx, out, ordered) })
+	cancel(nil)
 	running.Wait()
 	if err == nil {
 		err = readErr
 	}
 	return err
+}
+
+// answered appends the answer to a line, or that of failed.
+func answered(to []byte, line Line, answer func([]byte, Line) []byte, failed func([]byte, Line, error) []byte) []byte {
+	whole := to
+	err := goroutine.Run(func() error {
+		whole = answer(to, line)
+		return nil
+	})
+	if err != nil {
+		return failed(to, line, err)
+	}
+	return whole
 }
 
 func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
@@ -116,7 +133,7 @@ func write(ctx context.Context, out io.Writer, ordered <-chan *chunk) error {
 		select {
 		case <-c.done:
 		case <-ctx.Done():
-			return fmt.Errorf("answering lines: %w", ctx.Err())
+			return fmt.Errorf("answering lines: %w", context.Cause(ctx))
 		}
 		if _, err := w.Write(c.answers); err != nil {
 			return fmt.Errorf("writing answers: %w", err)

@@ -22,6 +22,11 @@ func echo(to []byte, line ndjson.Line) []byte {
 	return fmt.Appendf(to, "%d %d %t %.10s\n", line.Number, len(line.Text), line.TooLong, line.Text)
 }
 
+// fails answers a line whose answer panicked.
+func fails(to []byte, line ndjson.Line, err error) []byte {
+	return fmt.Appendf(to, "%d %v\n", line.Number, err)
+}
+
 func TestEachKeepsTheOrder(t *testing.T) {
 	var in, want strings.Builder
 	for i := 1; i <= 5000; i++ {
@@ -34,7 +39,7 @@ func TestEachKeepsTheOrder(t *testing.T) {
 			"at once": strings.NewReader(in.String()), "in halves": iotest.HalfReader(strings.NewReader(in.String())),
 		} {
 			var out bytes.Buffer
-			if err := ndjson.Each(t.Context(), reader, &out, workers, echo); err != nil || out.String() != want.String() {
+			if err := ndjson.Each(t.Context(), reader, &out, workers, echo, fails); err != nil || out.String() != want.String() {
 				t.Errorf("%d workers, %s: %d bytes, %v; want %d", workers, name, out.Len(), err, want.Len())
 			}
 		}
@@ -55,13 +60,13 @@ func TestLines(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out strings.Builder
-			if err := ndjson.Each(t.Context(), strings.NewReader(test.in), &out, 2, echo); err != nil || out.String() != test.want {
+			if err := ndjson.Each(t.Context(), strings.NewReader(test.in), &out, 2, echo, fails); err != nil || out.String() != test.want {
 				t.Errorf("%q, %v; want %q", out.String(), err, test.want)
 			}
 		})
 	}
 	var out strings.Builder
-	err := ndjson.Each(t.Context(), strings.NewReader("a\n"+long+"yy\nb\n"), &out, 2, echo)
+	err := ndjson.Each(t.Context(), strings.NewReader("a\n"+long+"yy\nb\n"), &out, 2, echo, fails)
 	if got := out.String(); err != nil || !strings.HasPrefix(got, "1 1 false a\n2 ") || !strings.Contains(got, " true yyyyyyyyyy\n3 1 false b\n") {
 		t.Errorf("too long: %.100q, %v", got, err)
 	}
@@ -73,7 +78,7 @@ func TestEachAnswersAtOnce(t *testing.T) {
 	from, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := ndjson.Each(t.Context(), in, out, 2, echo)
+		err := ndjson.Each(t.Context(), in, out, 2, echo, fails)
 		ended <- errors.Join(err, out.Close())
 	}()
 	for i := 1; i <= 3; i++ {
@@ -109,7 +114,7 @@ func TestEachFails(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if err := ndjson.Each(test.ctx, test.in, test.out, 2, echo); !errors.Is(err, test.want) {
+			if err := ndjson.Each(test.ctx, test.in, test.out, 2, echo, fails); !errors.Is(err, test.want) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
 		})

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver registers itself
+
+	"toolgym/internal/goroutine"
 )
 
 // patience is how long a statement waits for another process that writes.
@@ -56,7 +58,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if s.move, err = s.writer.PrepareContext(ctx, insertMove); err != nil {
 		return nil, errors.Join(s.explain(err), s.reader.Close(), s.writer.Close())
 	}
-	s.done.Go(s.work)
+	goroutine.Go(&s.done, s.work, func(error) {}) // commit has recovered
 	return s, nil
 }
 

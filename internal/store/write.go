@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"toolgym/internal/goroutine"
 	"toolgym/tools"
 )
 
@@ -80,10 +81,11 @@ func (s *Store) gather(first write) []write {
 	return together
 }
 
-// commit runs the writes in one transaction and answers each.
+// commit runs the writes in one transaction and answers each, also after a panic
+// in one of them or in the database's driver.
 func (s *Store) commit(together []write) {
 	errs := make([]error, len(together))
-	err := s.transact(together, errs)
+	err := goroutine.Run(func() error { return s.transact(together, errs) })
 	for i, w := range together {
 		w.done <- errors.Join(errs[i], err)
 	}
@@ -97,7 +99,7 @@ func (s *Store) transact(together []write, errs []error) error {
 	defer func() { _ = tx.Rollback() }() // does nothing after the commit
 	for i, w := range together {
 		if w.one {
-			errs[i] = w.do(tx)
+			errs[i] = goroutine.Run(func() error { return w.do(tx) })
 			continue
 		}
 		if errs[i], err = within(tx, w.do); err != nil {
@@ -116,7 +118,7 @@ func within(tx *sql.Tx, do func(*sql.Tx) error) (own, fatal error) {
 	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
 		return nil, fmt.Errorf("setting a savepoint: %w", err)
 	}
-	if own = do(tx); own != nil {
+	if own = goroutine.Run(func() error { return do(tx) }); own != nil {
 		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
 			return own, fmt.Errorf("undoing a write: %w", errors.Join(own, err))
 		}
