@@ -7,8 +7,10 @@ import "github.com/santhosh-tekuri/jsonschema/v6"
 // was asked to call such a tool could not do it right. A schema that comes back
 // to itself further down in the value describes a list or a tree.
 type circles struct {
-	known map[*jsonschema.Schema]visit
-	below []*jsonschema.Schema // those of parts of the value, to be looked at
+	dynamic []*jsonschema.Schema // where dynamic references can lead
+	known   map[*jsonschema.Schema]visit
+	below   []*jsonschema.Schema // those of parts of the value, to be looked at
+	closed  []*jsonschema.Schema // in order: each after those that it applies to its own value
 }
 
 type visit int
@@ -19,18 +21,19 @@ const (
 	closed
 )
 
-// findCircle returns where a schema goes round in a circle, or "".
-func findCircle(s *jsonschema.Schema) string {
-	c := circles{known: map[*jsonschema.Schema]visit{}, below: []*jsonschema.Schema{s}}
+// findCircle returns where a schema goes round in a circle, or "", and then all
+// subschemas that it leads to, each after those that it applies to its own value.
+func findCircle(s *jsonschema.Schema, dynamic []*jsonschema.Schema) (at string, order []*jsonschema.Schema) {
+	c := circles{dynamic: dynamic, known: map[*jsonschema.Schema]visit{}, below: []*jsonschema.Schema{s}}
 	for len(c.below) > 0 {
 		last := len(c.below) - 1
 		next := c.below[last]
 		c.below = c.below[:last]
 		if at := c.walk(next); at != "" {
-			return at
+			return at, nil
 		}
 	}
-	return ""
+	return "", c.closed
 }
 
 // walk follows what applies to the same value.
@@ -42,18 +45,21 @@ func (c *circles) walk(s *jsonschema.Schema) string {
 		return ""
 	}
 	c.known[s] = open
-	for _, next := range sameValue(s) {
+	for _, next := range sameValue(s, c.dynamic) {
 		if at := c.walk(next); at != "" {
 			return at
 		}
 	}
 	c.known[s] = closed
+	c.closed = append(c.closed, s)
 	c.below = append(c.below, partsOfValue(s)...)
 	return ""
 }
 
-// sameValue lists the schemas that a schema applies to its own value.
-func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
+// sameValue lists the schemas that a schema applies to its own value. Where a
+// dynamic reference leads depends on how it was come to: all that it can lead to
+// are listed.
+func sameValue(s *jsonschema.Schema, dynamic []*jsonschema.Schema) []*jsonschema.Schema {
 	var list []*jsonschema.Schema
 	for _, one := range []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else} {
 		if one != nil {
@@ -62,6 +68,12 @@ func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	}
 	if s.DynamicRef != nil {
 		list = append(list, s.DynamicRef.Ref)
+	}
+	for _, one := range dynamic {
+		if s.RecursiveRef != nil && one != s.RecursiveRef && one.RecursiveAnchor ||
+			s.DynamicRef != nil && one != s.DynamicRef.Ref && one.DynamicAnchor != "" && one.DynamicAnchor == s.DynamicRef.Anchor {
+			list = append(list, one)
+		}
 	}
 	for _, some := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 		list = append(list, some...)

@@ -53,10 +53,4 @@ func (s Set) Call(ctx context.Context, call Call) (Result, error) {
 }
 
 // clip bounds what is quoted back of a hostile name.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func clip(s string) string { return clipTo(s, maxQuoted) }

@@ -67,6 +67,9 @@ func Declare(name, description string, parameters json.RawMessage) (Tool, error)
 	if strings.TrimSpace(name) == "" {
 		return Tool{}, &Error{Code: Invalid, Where: "/name", Message: "a tool has no name", Want: "a name"}
 	}
+	if len(name) > maxToolName {
+		return Tool{}, tooMuch("/name", fmt.Sprintf("the name has %d bytes", len(name)), maxToolName)
+	}
 	s, err := compile(parameters)
 	if err != nil {
 		return Tool{}, err
@@ -101,21 +104,48 @@ func (t Tool) Call(ctx context.Context, arguments json.RawMessage) (Result, erro
 }
 
 // Validate checks arguments, given as JSON text, against the schema and
-// returns every violation. Text that is no JSON is one violation, keyword "json".
+// returns its violations in order, at most 100. Text that is no JSON is one
+// violation, keyword "json"; arguments that take more than [MaxSteps] to be
+// checked are one, keyword "steps".
 func (t Tool) Validate(arguments json.RawMessage) []Violation {
 	_, violations := t.check(arguments)
 	return violations
 }
 
 // ValidateValue is Validate for a value that [strictjson.Decode] has read.
-func (t Tool) ValidateValue(value any) []Violation { return t.schema.violations(value) }
+func (t Tool) ValidateValue(value any) []Violation {
+	left := MaxSteps
+	violations, err := t.ValidateWithin(&left, value)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return []Violation{{Keyword: "steps", Message: e.Message}}
+	}
+	return violations
+}
+
+// ValidateWithin is ValidateValue within a number of steps, from which those
+// that the value takes are taken. The error, an [*Error] with the code
+// [TooLarge], says that it takes more than are left or more than [MaxSteps]; it
+// depends on nothing but the schema, the value and the steps. A nil left means
+// no bound, for schemas of the program's own.
+func (t Tool) ValidateWithin(left *int, value any) ([]Violation, error) {
+	return t.schema.violations(value, left)
+}
+
+// Weight is how much memory the compiled schema takes, in units of about 2 kB,
+// the weight of a subschema.
+func (t Tool) Weight() int {
+	if t.schema == nil {
+		return 0
+	}
+	return t.schema.weight
+}
 
 func (t Tool) check(arguments json.RawMessage) (any, []Violation) {
 	value, err := strictjson.Decode(arguments)
 	if err != nil {
 		return nil, []Violation{{Keyword: "json", Message: err.Error()}}
 	}
-	return value, t.schema.violations(value)
+	return value, t.ValidateValue(value)
 }
 
 type function struct {

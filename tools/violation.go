@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,18 +8,15 @@ import (
 	"sort"
 	"strings"
 
-	"toolgym/internal/strictjson"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+
+	"toolgym/internal/strictjson"
 )
 
 // A Violation is one way in which arguments break their schema.
 type Violation struct {
 	Pointer string `json:"pointer"` // JSON pointer into the arguments; "" is the whole
-	Keyword string `json:"keyword"` // the schema keyword that is broken, or "json"
+	Keyword string `json:"keyword"` // the schema keyword that is broken, "json", "number" or "steps"
 	Message string `json:"message"`
 }
 
@@ -28,52 +24,36 @@ type Violation struct {
 // 1e999999999 costs nothing to refuse.
 const largestNumber = 1000
 
+// maxViolations bounds how many violations are reported: alternatives multiply
+// them.
+const maxViolations = 100
+
 // violations checks a decoded value; the order is by pointer, keyword and
-// message, since the validator's own is that of a map.
-func (s *schema) violations(value any) []Violation {
+// message, since the validator's own is that of a map. Of more than
+// maxViolations it returns the first in that order. The steps that it takes are
+// taken from left, unless that is nil; the error says that there were too few.
+func (s *schema) violations(value any, left *int) ([]Violation, error) {
 	if s.flat != nil && s.flat.accepts(value) {
-		return nil
+		return nil, nil
 	}
 	if !allHoldable(value) {
 		v, _ := outsized(value, "")
-		return []Violation{v}
+		return []Violation{v}, nil
+	}
+	if left != nil {
+		if err := s.graph.charge(value, left); err != nil {
+			return nil, err
+		}
 	}
 	err := s.compiled.Validate(value)
 	if err == nil {
-		return nil
+		return nil, nil
 	}
 	broken, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
-		return []Violation{{Keyword: "schema", Message: err.Error()}}
+		return []Violation{{Keyword: "schema", Message: clipMessage(err.Error())}}, nil
 	}
-	var out []Violation
-	leaves(broken, message.NewPrinter(language.English), &out)
-	slices.SortFunc(out, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Message, b.Message))
-	})
-	return out
-}
-
-// leaves collects the violations that have no causes of their own.
-func leaves(e *jsonschema.ValidationError, p *message.Printer, out *[]Violation) {
-	if len(e.Causes) == 0 {
-		keyword := "schema"
-		if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
-			slices.Sort(extra.Properties) // they come in a map's order
-		}
-		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-			keyword = path[0] // a property that depends on another comes second
-		}
-		text, ok := outside(e.ErrorKind)
-		if !ok {
-			text = e.ErrorKind.LocalizedString(p)
-		}
-		*out = append(*out, Violation{strictjson.Pointer(e.InstanceLocation...), keyword, text})
-		return
-	}
-	for _, cause := range e.Causes {
-		leaves(cause, p, out)
-	}
+	return leaves(broken, maxViolations), nil
 }
 
 // allHoldable reports whether outsized would find nothing, and costs nothing:
