@@ -165,7 +165,11 @@ func (k *bodyCheck) validate(text []byte) []error {
 		return []error{&flawed{http.StatusBadRequest, "the body is not JSON: " + err.Error(), ""}}
 	}
 	var errs []error
-	for _, v := range k.schema.ValidateValue(value) {
+	violations, err := k.schema.ValidateWithin(nil, value) // the schema is our own
+	if err != nil {
+		return []error{err}
+	}
+	for _, v := range violations {
 		errs = append(errs, k.flaws(value, v)...)
 	}
 	return errs

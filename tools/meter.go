@@ -12,7 +12,7 @@ import (
 const MaxSteps = 1_000_000
 
 // fewSteps is how many steps are not counted one by one.
-const fewSteps = 1_000
+const fewSteps = 256
 
 // charge takes the steps that the validator needs for a value from those that
 // are left. It is the same for the same schema and value.

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -42,14 +44,64 @@ func (s Set) Validate() error {
 	return nil
 }
 
+// UnmarshalJSON reads a list of tools and compiles their schemas, one by one:
+// the place of an error is relative to the list. A list has at most 1,024 tools,
+// and a weight of at most 50,000.
+func (s *Set) UnmarshalJSON(data []byte) error {
+	var texts []json.RawMessage
+	if err := json.Unmarshal(data, &texts); err != nil {
+		return &Error{Code: Invalid, Message: misfit(err), Want: "a list of tools"}
+	}
+	if texts == nil {
+		return nil // null
+	}
+	if len(texts) > maxTools {
+		return tooMuch("", fmt.Sprintf("%d tools", len(texts)), maxTools)
+	}
+	set, weight := make(Set, len(texts)), 0
+	for i, text := range texts {
+		err := set[i].UnmarshalJSON(text)
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Where = fmt.Sprintf("/%d%s", i, e.Where)
+		}
+		if err != nil {
+			return err
+		}
+		if weight += set[i].Weight(); weight > maxSetWeight {
+			return tooMuch(fmt.Sprintf("/%d", i), fmt.Sprintf("the schemas up to this tool weigh %d", weight), maxSetWeight)
+		}
+	}
+	*s = set
+	return nil
+}
+
+// Weight is that of all tools together; see [Tool.Weight].
+func (s Set) Weight() int {
+	weight := 0
+	for _, t := range s {
+		weight += t.Weight()
+	}
+	return weight
+}
+
 // Call runs the named tool. An unknown name is the agent's mistake and gives an
 // error result that lists the names there are.
 func (s Set) Call(ctx context.Context, call Call) (Result, error) {
 	t, ok := s.Lookup(call.Name)
 	if !ok {
-		return fail(fmt.Sprintf("unknown tool %q; the tools are %s", clip(call.Name), strings.Join(s.Names(), ", "))), nil
+		return fail(fmt.Sprintf("unknown tool %q; the tools are %s", clip(call.Name), s.some())), nil
 	}
 	return t.Call(ctx, call.Arguments)
+}
+
+// some lists the names of the first tools.
+func (s Set) some() string {
+	more := 0
+	names := strings.Join(clipNames(s.Names(), &more), ", ")
+	if more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return names
 }
 
 // clip bounds what is quoted back of a hostile name.

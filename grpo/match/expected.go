@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,9 +90,9 @@ func (e Expected) CompileFor(o *Offered) (*Plan, error) {
 	if p.any && e.Answer == nil {
 		return nil, refusal.New("", "calls or an answer", "nothing is expected")
 	}
-	used := map[string]bool{}
+	used, left := map[string]bool{}, 10*tools.MaxSteps
 	for i, c := range e.Calls {
-		compiled, err := c.compile(o, e.Match, used)
+		compiled, err := c.compile(o, e.Match, used, &left)
 		if err != nil {
 			return nil, refusal.Below(fmt.Sprintf("/calls/%d", i), err)
 		}
@@ -116,7 +117,7 @@ func (p *Plan) NeedsCall() bool { return len(p.calls) > 0 }
 // Needed is the number of calls that the task expects.
 func (p *Plan) Needed() int { return len(p.calls) }
 
-func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]bool) (call, error) {
+func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]bool, left *int) (call, error) {
 	tool, ok := o.set.Lookup(c.Name)
 	if !ok {
 		return call{}, refusal.New("/name", offers(o.set), "no tool is named %q", c.Name)
@@ -152,7 +153,7 @@ func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]boo
 		}
 		compiled.arguments = append(compiled.arguments, a)
 	}
-	return compiled, solvable(tool, given, matchers)
+	return compiled, solvable(tool, given, matchers, left)
 }
 
 // offers says what may be called.
@@ -165,11 +166,15 @@ func offers(set tools.Set) string {
 
 // solvable refuses an expected call that its own schema refuses: no valid call
 // could ever match it. Arguments that a matcher leaves open are not judged.
-func solvable(tool tools.Tool, given map[string]any, matchers map[string]Matcher) error {
+func solvable(tool tools.Tool, given map[string]any, matchers map[string]Matcher, left *int) error {
 	if len(matchers) > 0 {
 		return nil
 	}
-	for _, v := range tool.ValidateValue(any(given)) {
+	violations, err := tool.ValidateWithin(left, any(given))
+	if e, ok := errors.AsType[*tools.Error](err); ok {
+		return refusal.New("/arguments", e.Want, "%s", e.Message)
+	}
+	for _, v := range violations {
 		return refusal.New("/arguments"+v.Pointer, "arguments that the tool's schema admits", "%s", v.Message)
 	}
 	return nil

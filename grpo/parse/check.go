@@ -10,16 +10,20 @@ import (
 )
 
 // check compares an attempt that counts with the schema declared for exactly
-// its name. Nothing is coerced: "5" is not 5.
-func (r *Reader) check(a *Attempt) {
+// its name. Nothing is coerced: "5" is not 5. The error says that there are too
+// few steps left; whether the arguments are valid is not known then.
+func (r *Reader) check(a *Attempt, left *int) (err error) {
 	valid := false
 	a.SchemaValid = &valid
 	d, ok := r.declared[a.Name]
 	if !ok {
 		a.Defects = with(a.Defects, DefectUnknownTool)
-		return
+		return nil
 	}
-	a.Violations = d.tool.ValidateValue(a.Value)
+	if a.Violations, err = d.tool.ValidateWithin(left, a.Value); err != nil {
+		a.SchemaValid = nil
+		return err
+	}
 	valid = len(a.Violations) == 0
 	for _, v := range a.Violations {
 		if d := violationDefect(v.Keyword); d != DefectMissingRequired || !a.Has(DefectArgumentsMissing) {
@@ -30,10 +34,11 @@ func (r *Reader) check(a *Attempt) {
 	if len(a.UnknownArguments) > 0 {
 		a.Defects = with(a.Defects, DefectUnknownArgument)
 	}
-	if !valid && d.coercible(a.Value, a.Violations) {
+	if !valid && d.coercible(a.Value, a.Violations, left) {
 		a.Coercible = true
 		a.Defects = with(a.Defects, DefectCoercible)
 	}
+	return nil
 }
 
 func violationDefect(keyword string) Defect {
@@ -51,7 +56,7 @@ func violationDefect(keyword string) Defect {
 // coercible reports whether the arguments would be valid if every value of the
 // wrong type were written in the type that it plainly stands for: "5" for 5,
 // "true" for true, and the other way round.
-func (d *declared) coercible(value map[string]any, violations []tools.Violation) bool {
+func (d *declared) coercible(value map[string]any, violations []tools.Violation, left *int) bool {
 	const most = 64
 	if len(violations) > most {
 		return false
@@ -62,7 +67,8 @@ func (d *declared) coercible(value map[string]any, violations []tools.Violation)
 			return false
 		}
 	}
-	return len(d.tool.ValidateValue(changed)) == 0
+	still, err := d.tool.ValidateWithin(left, changed)
+	return err == nil && len(still) == 0
 }
 
 func copyValue(value any) any {

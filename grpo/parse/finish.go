@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -64,9 +65,13 @@ func (r *Reader) judge(reading *Reading) {
 	}
 	tier, lost, valid := Strict, false, true
 	defects := slices.Clip(reading.Defects)
+	left, checked := r.Limits.Steps, true
 	for i := range reading.Attempts {
 		a := &reading.Attempts[i]
-		r.settle(a)
+		if err := r.settle(a, &left); err != nil && checked {
+			checked = false
+			reading.Failure = &Failure{Kind: "harness", Reason: fmt.Sprintf("the arguments of attempt %d can not be checked: %v", i, err)}
+		}
 		defects = with(defects, a.Defects...)
 		if !a.Counts() {
 			lost = true
@@ -74,7 +79,7 @@ func (r *Reader) judge(reading *Reading) {
 		}
 		reading.Calls = append(reading.Calls, a.Call())
 		tier = worse(tier, a.Tier)
-		valid = valid && *a.SchemaValid
+		valid = valid && a.SchemaValid != nil && *a.SchemaValid
 	}
 	if lost || has(defects, DefectFabricated) {
 		tier = worse(tier, Envelope)
@@ -84,7 +89,7 @@ func (r *Reader) judge(reading *Reading) {
 		tier = Answer
 	case len(reading.Calls) == 0:
 		tier = None
-	default:
+	case checked:
 		reading.SchemaValid = &valid
 	}
 	reading.Tier, reading.FormatOK = tier, tier.FormatOK()
@@ -94,8 +99,8 @@ func (r *Reader) judge(reading *Reading) {
 }
 
 // settle gives an attempt its tier, and one that counts its verdict by the
-// declared schema.
-func (r *Reader) settle(a *Attempt) {
+// declared schema. The error says that this takes too many steps.
+func (r *Reader) settle(a *Attempt, left *int) (err error) {
 	tier := Strict
 	for _, d := range a.Defects {
 		tier = worse(tier, d.Tier())
@@ -110,7 +115,7 @@ func (r *Reader) settle(a *Attempt) {
 	}
 	a.Tier = tier
 	if a.Counts() {
-		r.check(a)
+		err = r.check(a, left)
 	} else {
 		a.Value, a.Arguments = nil, nil
 	}
@@ -123,4 +128,5 @@ func (r *Reader) settle(a *Attempt) {
 	if a.Defects == nil {
 		a.Defects = []Defect{}
 	}
+	return err
 }

@@ -11,15 +11,16 @@ import (
 // attempt of tier none that says so.
 type Limits struct {
 	Attempts int               // attempts in one completion
+	Steps    int               // of checking the arguments of all its attempts; see [tools.MaxSteps]
 	JSON     strictjson.Limits // one payload
 }
 
-// DefaultLimits are 10,000 attempts, and payloads of at most 4 MiB, 100,000
-// values and depth 128.
+// DefaultLimits are 10,000 attempts, 3 million steps, and payloads of at most
+// 4 MiB, 100,000 values and depth 128.
 func DefaultLimits() Limits {
 	payload := strictjson.Defaults()
 	payload.Size, payload.Values = 4<<20, 100_000
-	return Limits{Attempts: 10_000, JSON: payload}
+	return Limits{Attempts: 10_000, Steps: 3 * tools.MaxSteps, JSON: payload}
 }
 
 // Reader reads completions of models to which one set of tools was declared.

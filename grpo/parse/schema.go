@@ -18,7 +18,8 @@ type declared struct {
 	once       sync.Once
 	root       any            // the decoded schema
 	properties map[string]any // the arguments that it names
-	patterns   []*regexp.Regexp
+	patterns   map[string]*regexp.Regexp
+	kindOf     sync.Map // the kinds of the properties that were asked for, by name
 	free       bool // any key is welcome
 	closed     bool // valid arguments have no keys but those
 }
@@ -34,7 +35,7 @@ func (d *declared) resolve() {
 			d.free = true // the compiler is more lenient; nothing is said about keys then
 			return
 		}
-		d.root, d.properties = root, map[string]any{}
+		d.root, d.properties, d.patterns = root, map[string]any{}, map[string]*regexp.Regexp{}
 		visits := maxVisits
 		d.collect(root, &visits)
 		if len(d.properties) == 0 && len(d.patterns) == 0 && !isClosed(root) {
@@ -62,11 +63,15 @@ func (d *declared) collect(schema any, visits *int) {
 	}
 	if patterns, ok := object["patternProperties"].(map[string]any); ok {
 		for pattern := range patterns {
-			if compiled, err := regexp.Compile(pattern); err == nil {
-				d.patterns = append(d.patterns, compiled)
-			} else {
-				d.free = true
+			if d.patterns[pattern] != nil {
+				continue // the same branch may be come to many times
 			}
+			compiled, err := regexp.Compile(pattern)
+			if err != nil {
+				d.free = true
+				continue
+			}
+			d.patterns[pattern] = compiled
 		}
 	}
 	switch open := object["additionalProperties"].(type) {
@@ -108,7 +113,12 @@ func (d *declared) unknownArguments(value map[string]any, valid bool) (unknown [
 }
 
 func (d *declared) matchesPattern(key string) bool {
-	return slices.ContainsFunc(d.patterns, func(p *regexp.Regexp) bool { return p.MatchString(key) })
+	for _, p := range d.patterns {
+		if p.MatchString(key) {
+			return true
+		}
+	}
+	return false
 }
 
 // reference follows a local $ref, "#/…". Nothing else is followed and nothing
@@ -173,8 +183,13 @@ func (d *declared) kindsOf(argument string) kinds {
 	if !ok {
 		return kindAny
 	}
+	if known, ok := d.kindOf.Load(argument); ok {
+		return known.(kinds)
+	}
 	visits := maxVisits
-	return d.kinds(property, &visits)
+	found := d.kinds(property, &visits)
+	d.kindOf.Store(argument, found) // at most one for each property
+	return found
 }
 
 func (d *declared) kinds(schema any, visits *int) kinds {

@@ -3,7 +3,6 @@ package intake
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -64,18 +63,15 @@ func (d *Desk) find(list []byte) declared {
 // decodeTools compiles the tools of a list one by one, so that its error can
 // say which of them is wrong.
 func decodeTools(list []byte) (tools.Set, error) {
-	var texts []json.RawMessage
 	if len(list) == 0 {
 		return nil, nil
 	}
-	if err := json.Unmarshal(list, &texts); err != nil {
+	if list[0] != '[' && string(list) != "null" {
 		return nil, refusal.New("", "a list of tools", "%s", kindOf(list))
 	}
-	set := make(tools.Set, len(texts))
-	for i, text := range texts {
-		if err := set[i].UnmarshalJSON(text); err != nil {
-			return nil, refusal.Below("/"+strconv.Itoa(i), err)
-		}
+	var set tools.Set
+	if err := set.UnmarshalJSON(list); err != nil {
+		return nil, err
 	}
 	if err := set.Validate(); err != nil {
 		return nil, refusal.Relocate(err, func(where string) string { return strings.TrimPrefix(where, "/tools") })
