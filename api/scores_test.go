@@ -152,6 +152,9 @@ func TestScoreRefuses(t *testing.T) {
 		{"a schema that reads a file", tool(`{"$ref":"file:///etc/passwd"}`), 422, "#/groups/0/tools/1/parameters"},
 		{"a schema that reads a path", tool(`{"$ref":"/etc/passwd"}`), 422, "#/groups/0/tools/1/parameters"},
 		{"a schema that goes round in a circle", tool(`{"$ref":"#"}`), 422, "#/groups/0/tools/1/parameters"},
+		{"a schema that expands", tool(doubling("anyOf", 20)), 422, "#/groups/0/tools/1/parameters"},
+		{"a schema of a large program", tool(`{"properties":{"n":{"pattern":"` + strings.Repeat("x{1000}", 30) + `"}}}`), 422, "#/groups/0/tools/1/parameters"},
+		{"more tools than a list has", groupOf(`[`+strings.Repeat(`{"name":"add"},`, 1024)+`{"name":"add"}]`, addFive, text), 422, "#/groups/0/tools"},
 		{"a tool twice", groupOf(`[{"name":"add"},{"name":"add"}]`, addFive, text), 422, "#/groups/0/tools/1"},
 		{"an expected call of no tool", groupOf(adder, `{"calls":[{"name":"sub"}]}`, text), 422, "#/groups/0/expected/calls/0/name"},
 		{"a tolerance below zero", groupOf(adder, `{"calls":[{"name":"add","arguments":{"n":5}}],"match":{"n":{"tolerance":-1}}}`, text), 422, "#/groups/0/expected/match/n/tolerance"},
@@ -172,6 +175,33 @@ func TestScoreRefuses(t *testing.T) {
 			checkProblem(t, "POST", got)
 			doc.check(t, "POST", "/v1/score", got)
 		})
+	}
+}
+
+// doubling is a schema whose definitions refer twice to the next.
+func doubling(keyword string, depth int) string {
+	var definitions strings.Builder
+	for i := range depth {
+		fmt.Fprintf(&definitions, `"d%d":{%q:[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%[3]d"}]},`, i, keyword, i+1)
+	}
+	return fmt.Sprintf(`{"$ref":"#/$defs/d0","$defs":{%s"d%d":{"type":"string"}}}`, definitions.String(), depth)
+}
+
+// A completion whose arguments take too many steps to be checked has no reward,
+// and a reason; the others have theirs.
+func TestArgumentsThatAreTooCostlyToCheck(t *testing.T) {
+	set := `[{"name":"add","parameters":{"type":"object","properties":{"n":{"type":"integer"},"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}}]`
+	costly := `{"name": "add", "arguments": {"n": 5, "a": ` + strings.Repeat(`{"a":`, 40) + "{}" + strings.Repeat("}", 40) + "}}"
+	f := serve(t, api.Config{})
+	got := f.ask("POST", "/v1/score", groupOf(set, addFive, texts(adding(5), "<tool_call>\n"+costly+"\n</tool_call>")))
+	readContract(t, f).check(t, "POST", "/v1/score", got)
+	var response grpo.Response
+	if err := json.Unmarshal([]byte(got.body), &response); err != nil || got.status != http.StatusOK {
+		t.Fatalf("%d %.500s: %v", got.status, got.body, err)
+	}
+	g := response.Groups[0]
+	if rewardsOf(g) != "[5.45 null]" || g.Completions[1].Failure.Kind != grpo.FailureHarness || !strings.Contains(g.Completions[1].Failure.Reason, "more than 1000000 steps") {
+		t.Errorf("rewards %s, failure %v", rewardsOf(g), g.Completions[1].Failure)
 	}
 }
 

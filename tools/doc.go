@@ -24,6 +24,33 @@
 // second compilation. [Declare] makes a tool from a schema that came from
 // somewhere else.
 //
+// # Bounds of schemas
+//
+// Schemas come from callers, and a few bytes of one can ask for any amount of
+// time and memory. [Declare] refuses, as a mistake of the caller's, a schema with
+// more than
+//
+//   - 1 MiB, 60,000 JSON values, 128 levels of nesting, or numbers beyond 1,000
+//     digits or exponents beyond ±1,000,
+//   - 8,000 objects and booleans, 1,000 different references, 200 identifiers and
+//     anchors, 10,000 values in lists of enum,
+//   - 20,000 instructions in the programs of all its patterns, or a pattern of
+//     more than 8 KiB,
+//   - 50,000 subschemas once references are expanded (one that encloses itself
+//     counts once), or 200 that apply to one value, each because of the one before,
+//
+// and a list of tools ([Set.UnmarshalJSON]) with more than 1,024 tools or a
+// weight of more than 50,000 ([Tool.Weight]). Schemas made from OpenAPI documents
+// of 100 kB, and those of MCP servers, are far within these.
+//
+// What the validator would do is counted before it is called, in steps of about
+// 1 µs and 250 bytes; the same schema and value take the same number. Arguments
+// that take more than [MaxSteps] are not validated. That is a bound of this
+// program and not a mistake of the model's, so that a grader reports a failure of
+// the harness, with the reason and without a reward; an agent that acts gets an
+// error result, and can send less. At most 100 violations are reported, and
+// messages quote the first of what they list.
+//
 // # Environments
 //
 // An [Env] is a state machine: [Env.Reset] starts a [Task], Step takes a [Call]

@@ -62,7 +62,8 @@ func Bind[In, Out any](t Tool, do func(context.Context, In) (Out, error)) Tool {
 
 // Declare makes a tool without a handler from a schema that came from
 // elsewhere. Only references inside the schema are followed: a $ref to a file or
-// a host is refused, and nothing is opened.
+// a host is refused, and nothing is opened. So is a schema that is over one of
+// the bounds above.
 func Declare(name, description string, parameters json.RawMessage) (Tool, error) {
 	if strings.TrimSpace(name) == "" {
 		return Tool{}, &Error{Code: Invalid, Where: "/name", Message: "a tool has no name", Want: "a name"}

@@ -69,5 +69,7 @@
 // calls exist the content is not scanned. An error that quotes a call which the
 // server could not read is the model's malformed attempt; any other error, and
 // an empty message for which tokens were generated, is a [Failure] that is not
-// the model's.
+// the model's. So is a completion whose arguments take more steps to be checked
+// than there are ([Limits]): it has a failure of kind harness, and nothing is
+// said about whether its calls keep their schema.
 package parse

@@ -70,7 +70,7 @@ func (r *Reader) judge(reading *Reading) {
 		a := &reading.Attempts[i]
 		if err := r.settle(a, &left); err != nil && checked {
 			checked = false
-			reading.Failure = &Failure{Kind: "harness", Reason: fmt.Sprintf("the arguments of attempt %d can not be checked: %v", i, err)}
+			reading.Failure = &Failure{Kind: "harness", Reason: fmt.Sprintf("the arguments of attempt %d cannot be checked: %v", i, err)}
 		}
 		defects = with(defects, a.Defects...)
 		if !a.Counts() {

@@ -20,8 +20,8 @@ type declared struct {
 	properties map[string]any // the arguments that it names
 	patterns   map[string]*regexp.Regexp
 	kindOf     sync.Map // the kinds of the properties that were asked for, by name
-	free       bool // any key is welcome
-	closed     bool // valid arguments have no keys but those
+	free       bool     // any key is welcome
+	closed     bool     // valid arguments have no keys but those
 }
 
 // maxVisits bounds how many subschemas are looked at for one question, and so
