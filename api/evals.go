@@ -11,6 +11,7 @@ import (
 	"toolgym/api/assessment"
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -112,10 +113,14 @@ func (s *Server) mayAsk(ctx context.Context, request *evaluation.Request) error 
 	if request.OpenAI != "" {
 		return &tools.Error{Code: tools.Forbidden, Where: "openai", Message: "this server asks only the Ollama servers that it was started with", Want: "no openai, or toolgym eval on the command line"}
 	}
-	for _, address := range request.Ollama {
-		if !slices.Contains(s.config.Ollama, address) {
-			return &tools.Error{Code: tools.Forbidden, Where: "ollama", Message: "this server was not started with that Ollama server", Want: "none, or some of those of --ollama"}
+	request.Ollama = slices.Clone(request.Ollama)
+	for i, address := range request.Ollama {
+		at := slices.IndexFunc(s.config.Ollama, func(own string) bool { return own == address || modelserver.Display(own) == address })
+		if at >= 0 {
+			request.Ollama[i] = s.config.Ollama[at] // with the credentials that this server was started with
+			continue
 		}
+		return &tools.Error{Code: tools.Forbidden, Where: "ollama", Message: "this server was not started with that Ollama server", Want: "none, or some of those of --ollama"}
 	}
 	if len(request.Ollama) == 0 {
 		request.Ollama = s.config.Ollama

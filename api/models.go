@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo/parse"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/modelserver"
 )
 
 // A servedModel is a model of an Ollama server, and how it seems to write calls.
@@ -35,8 +36,8 @@ func (s *Server) listModels(ctx context.Context, _ *struct{}) (*reply[modelList]
 	for _, address := range s.config.Ollama {
 		models, err := rollout.Config{URL: address}.Describe(ctx)
 		if err != nil {
-			s.config.Logger.Warn("an Ollama server does not answer", "server", address, "error", err)
-			list.Unreachable = append(list.Unreachable, address)
+			s.config.Logger.Warn("an Ollama server does not answer", "server", modelserver.Display(address), "error", err)
+			list.Unreachable = append(list.Unreachable, modelserver.Display(address))
 			continue
 		}
 		for _, m := range models {

@@ -9,6 +9,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -89,6 +90,8 @@ func blame(err error) *grpo.Failure {
 	case errors.As(err, &empty) && empty.tokens == 0:
 		return nil
 	case errors.As(err, &empty):
+		kind = grpo.FailureServing
+	case errors.Is(err, modelserver.ErrTooLong):
 		kind = grpo.FailureServing
 	case errors.Is(err, errCut):
 		kind = grpo.FailureHarness

@@ -13,13 +13,18 @@ import (
 	ollama "github.com/ollama/ollama/api"
 	"github.com/tmc/langchaingo/callbacks"
 	"github.com/tmc/langchaingo/llms"
+
+	"toolgym/internal/modelserver"
 )
 
 // ModelConfig says which model answers, and how.
 type ModelConfig struct {
 	URL  string       // of the Ollama server; "" means http://127.0.0.1:11434
 	Name string       // of the model
-	HTTP *http.Client // nil means http.DefaultClient
+	HTTP *http.Client // its redirects are not followed; nil means a client of its own
+
+	// MaxReply is the most bytes of one reply, after decompression; 0 means 4 MiB.
+	MaxReply int64
 
 	// NumCtx is the context in tokens, sent with every request: Ollama's own
 	// default cuts the tools' definitions first. 0 means 8192.
@@ -39,10 +44,13 @@ func (c ModelConfig) Validate() error {
 		return refused("no model is named")
 	}
 	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return refused("%q is no address of a server, such as http://127.0.0.1:11434", c.URL)
+		return refused("%q is no address of a server, such as http://127.0.0.1:11434", modelserver.Display(c.URL))
 	}
 	if c.NumCtx < 0 {
 		return refused("a context of %d tokens", c.NumCtx)
+	}
+	if c.MaxReply < 0 {
+		return refused("a limit of %d bytes of one reply; expected at least 1, or 0 for the default", c.MaxReply)
 	}
 	return nil
 }
@@ -66,9 +74,10 @@ func NewModel(config ModelConfig) (*Model, error) {
 	if config.NumCtx == 0 {
 		config.NumCtx = 8192
 	}
-	if config.HTTP == nil {
-		config.HTTP = http.DefaultClient
+	if config.MaxReply == 0 {
+		config.MaxReply = modelserver.MaxReply
 	}
+	config.HTTP = modelserver.New(config.HTTP)
 	if config.Callbacks == nil {
 		config.Callbacks = callbacks.SimpleHandler{}
 	}

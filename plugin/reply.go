@@ -12,11 +12,9 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
-)
 
-// maxReply bounds an answer, in bytes: a model that never stops must not fill
-// the memory.
-const maxReply = 64 << 20
+	"toolgym/internal/modelserver"
+)
 
 // chat sends the request and reads the whole answer. Ollama's own client takes
 // 8 MB for each answer, and takes an answer that breaks off for a whole one.
@@ -36,10 +34,13 @@ func (m *Model) chat(ctx context.Context, request chatRequest, hear listener) (c
 	post.Header.Set("Content-Type", "application/json")
 	response, err := m.config.HTTP.Do(post)
 	if err != nil {
-		return chatReply{}, broken(ctx, "asking Ollama", err)
+		return chatReply{}, broken(ctx, "asking Ollama", modelserver.Cause(err))
 	}
 	defer response.Body.Close()
-	bounded := io.LimitReader(response.Body, maxReply)
+	if err := modelserver.Redirected(response); err != nil {
+		return chatReply{}, broken(ctx, "asking Ollama", err)
+	}
+	bounded := modelserver.Limit(response.Body, m.config.MaxReply)
 	if response.StatusCode >= http.StatusBadRequest {
 		text, err := io.ReadAll(io.LimitReader(bounded, 1<<20))
 		if err != nil {
@@ -61,7 +62,11 @@ func read(ctx context.Context, lines io.Reader, hear listener) (chatReply, error
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return whole, broken(ctx, "reading Ollama's answer, which breaks off", err)
+			doing := "reading Ollama's answer, which breaks off"
+			if errors.Is(err, modelserver.ErrTooLong) {
+				doing = "reading Ollama's answer"
+			}
+			return whole, broken(ctx, doing, err)
 		}
 		if line.Error != "" {
 			return whole, answered(http.StatusInternalServerError, []byte(line.Error))

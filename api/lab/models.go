@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolgym/grpo/rollout"
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -69,7 +70,7 @@ func (m *models) keep(answers [][]string) {
 	seen := map[string]bool{}
 	for i, found := range answers {
 		if found == nil {
-			m.silent = append(m.silent, m.servers[i])
+			m.silent = append(m.silent, modelserver.Display(m.servers[i]))
 		}
 		for _, name := range found {
 			if !seen[name] {

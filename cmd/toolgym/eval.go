@@ -17,37 +17,38 @@ import (
 )
 
 type evalCommand struct {
-	Model       string   `help:"Model, as the server names it."`
-	Ollama      []string `help:"Address of an Ollama server; several share the work (default: http://127.0.0.1:11434)." placeholder:"URL" sep:"none"`
-	OpenAI      string   `name:"openai" help:"Address of a server of the OpenAI form (llama.cpp, vLLM, LM Studio), without /v1." placeholder:"URL"`
-	Env         []string `help:"Environment (default: arithmetic)." placeholder:"ENV"`
-	Level       []string `help:"Level (default: 0, 1 and 2, as far as there are such)." placeholder:"LEVEL"`
-	Rules       string   `help:"Rules: sound or documented." placeholder:"RULES"`
-	Suite       string   `help:"JSONL file of questions of your own." placeholder:"FILE"`
-	N           int      `short:"n" help:"Tasks of each level (default: 10)." placeholder:"TASKS"`
-	Limit       int      `help:"Play at most so many tasks." placeholder:"N"`
-	Trials      int      `help:"Trials of each task (default: 1)." placeholder:"T"`
-	Seed        uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
-	SampleSeed  *uint64  `help:"Seed of sampling alone, for other answers to the same tasks (default: --seed)." placeholder:"S"`
-	Route       string   `help:"chat: the model as its server deploys it; raw: its own template and text, without the server's parsing; both; agent: no server, the model is idle, random or oracle (default: chat)." placeholder:"ROUTE"`
-	Temperature *float64 `help:"Temperature (default: the model's own)." placeholder:"X"`
-	NumCtx      int      `help:"Context in tokens (default: 4096)." placeholder:"N"`
-	NumPredict  int      `help:"Most tokens of one turn (default: the server's own limit)." placeholder:"N"`
-	MaxTurns    int      `help:"Most turns of one trial (default: 20)." placeholder:"N"`
-	Timeout     int      `help:"Most seconds of one turn (default: 300)." placeholder:"S"`
-	Concurrency int      `help:"Trials at a time on each server (default: 1)." placeholder:"N"`
-	RunName     string   `name:"run" help:"Name of the run (default: model and time)." placeholder:"NAME"`
-	Resume      bool     `help:"Go on with the run of that name: only what is missing, or failed outside of the model, is played."`
-	DryRun      bool     `help:"Play nothing: check the tasks, list what the server hides from the model, and print the prompts."`
-	FailUnder   *float64 `help:"Exit with 1 when the success rate is below X, between 0 and 1." placeholder:"X"`
-	JSON        bool     `help:"Print JSON: a line a trial, then the summary."`
+	Model         string   `help:"Model, as the server names it."`
+	Ollama        []string `help:"Address of an Ollama server; several share the work (default: http://127.0.0.1:11434)." placeholder:"URL" sep:"none"`
+	OpenAI        string   `name:"openai" help:"Address of a server of the OpenAI form (llama.cpp, vLLM, LM Studio), without /v1." placeholder:"URL"`
+	Env           []string `help:"Environment (default: arithmetic)." placeholder:"ENV"`
+	Level         []string `help:"Level (default: 0, 1 and 2, as far as there are such)." placeholder:"LEVEL"`
+	Rules         string   `help:"Rules: sound or documented." placeholder:"RULES"`
+	Suite         string   `help:"JSONL file of questions of your own." placeholder:"FILE"`
+	N             int      `short:"n" help:"Tasks of each level (default: 10)." placeholder:"TASKS"`
+	Limit         int      `help:"Play at most so many tasks." placeholder:"N"`
+	Trials        int      `help:"Trials of each task (default: 1)." placeholder:"T"`
+	Seed          uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
+	SampleSeed    *uint64  `help:"Seed of sampling alone, for other answers to the same tasks (default: --seed)." placeholder:"S"`
+	Route         string   `help:"chat: the model as its server deploys it; raw: its own template and text, without the server's parsing; both; agent: no server, the model is idle, random or oracle (default: chat)." placeholder:"ROUTE"`
+	Temperature   *float64 `help:"Temperature (default: the model's own)." placeholder:"X"`
+	NumCtx        int      `help:"Context in tokens (default: 4096)." placeholder:"N"`
+	NumPredict    int      `help:"Most tokens of one turn (default: the server's own limit)." placeholder:"N"`
+	MaxTurns      int      `help:"Most turns of one trial (default: 20)." placeholder:"N"`
+	Timeout       int      `help:"Most seconds of one turn (default: 300)." placeholder:"S"`
+	MaxReplyBytes int      `help:"Most bytes of one reply of the server, after decompression (default: 4194304)." placeholder:"BYTES"`
+	Concurrency   int      `help:"Trials at a time on each server (default: 1)." placeholder:"N"`
+	RunName       string   `name:"run" help:"Name of the run (default: model and time)." placeholder:"NAME"`
+	Resume        bool     `help:"Go on with the run of that name: only what is missing, or failed outside of the model, is played."`
+	DryRun        bool     `help:"Play nothing: check the tasks, list what the server hides from the model, and print the prompts."`
+	FailUnder     *float64 `help:"Exit with 1 when the success rate is below X, between 0 and 1." placeholder:"X"`
+	JSON          bool     `help:"Print JSON: a line a trial, then the summary."`
 }
 
 // request is what the flags say. What they leave out stays zero.
 func (c evalCommand) request() (evaluation.Request, error) {
 	r := evaluation.Request{Run: c.RunName, Model: c.Model, Ollama: c.Ollama, OpenAI: c.OpenAI, Route: c.Route, Envs: c.Env, Levels: c.Level, Rules: c.Rules,
 		N: c.N, Limit: c.Limit, Trials: c.Trials, Seed: c.Seed, Sample: c.SampleSeed, Temperature: c.Temperature, NumCtx: c.NumCtx, NumPredict: c.NumPredict,
-		MaxTurns: c.MaxTurns, Timeout: c.Timeout, Concurrency: c.Concurrency, Resume: c.Resume}
+		MaxTurns: c.MaxTurns, Timeout: c.Timeout, MaxReply: c.MaxReplyBytes, Concurrency: c.Concurrency, Resume: c.Resume}
 	if c.Suite != "" {
 		text, err := os.ReadFile(c.Suite)
 		if err != nil {
@@ -83,7 +84,7 @@ func asFlag(err error) error {
 			return "-n"
 		case "timeout_s":
 			return "--timeout"
-		case "model", "ollama", "openai", "route", "env", "level", "rules", "suite", "limit", "trials", "concurrency", "run", "num_ctx", "num_predict", "max_turns", "temperature":
+		case "model", "ollama", "openai", "route", "env", "level", "rules", "suite", "limit", "trials", "concurrency", "run", "num_ctx", "num_predict", "max_turns", "temperature", "max_reply_bytes":
 			return "--" + strings.ReplaceAll(where, "_", "-")
 		}
 		return where

@@ -156,7 +156,7 @@ func TestEvalRefuses(t *testing.T) {
 		{"nobody listens", exitOutside, "ollama serve", []string{"--model", "good", "--ollama", "http://127.0.0.1:1"}},
 		{"https in place of http", exitOutside, "http:// in place of https://", []string{"--model", "good", "--ollama", strings.Replace(server.URL, "http:", "https:", 1)}},
 		{"no address", exitUsage, "--ollama: \"localhost\" is no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
-		{"a server twice", exitUsage, "stands twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
+		{"a server twice", exitUsage, "named twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
 		{"two kinds of server", exitUsage, "one or the other", []string{"--model", "good", "--ollama", server.URL, "--openai", server.URL}},
 		{"an unknown route", exitUsage, `--route: unknown route "side"; want chat, raw, both or agent`, []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
 		{"a billion tasks", exitUsage, "-n: 1000000000 tasks", []string{"--model", "good", "--ollama", server.URL, "-n", "1000000000"}},
@@ -296,5 +296,40 @@ func TestEvalOfAQuestionWithoutTools(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(got.out, "\n", " "), why) {
 			t.Errorf("%s does not give the reason:\n%s", format, got.out)
 		}
+	}
+}
+
+// Credentials in the address of a server are used, and neither reported, kept
+// nor exported; a redirect is named, and not followed.
+func TestEvalOfAnUntrustedServer(t *testing.T) {
+	server, dir := fake(t), t.TempDir()
+	var with, without int
+	guard := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, ok := r.BasicAuth(); ok && user == "me" && password == "hunter2" {
+			with++
+		} else {
+			without++
+		}
+		if r.URL.Path == "/api/chat" {
+			http.Redirect(w, r, server.URL+"/api/chat", http.StatusTemporaryRedirect)
+			return
+		}
+		server.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(guard.Close)
+	address := strings.Replace(guard.URL, "//", "//me:hunter2@", 1)
+	said := tell(t.Context(), dir, "eval", "--model", "good", "--ollama", address, "--suite", sums(t, 2), "--run", "r")
+	said.expect(t, exitOutside, "redirects to "+server.URL+"/api/chat")
+	if server.asked.Load() > 0 || with == 0 || without > 0 {
+		t.Errorf("asked the other address %d times; %d requests with credentials, %d without", server.asked.Load(), with, without)
+	}
+	all := said.out + said.err
+	for _, args := range [][]string{{"runs", "export", "r", "-"}, {"runs", "list", "--json"}, {"report", "r", "--format", "json"}, {"report", "r", "--format", "html"}, {"report", "r", "--format", "csv"}, {"show", "r", "sums/sum_0", "--json"}} {
+		got := tell(t.Context(), dir, args...)
+		got.expect(t, exitDone)
+		all += got.out + got.err
+	}
+	if strings.Contains(all, "hunter2") {
+		t.Error("the password is shown")
 	}
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"toolgym/internal/modelserver"
 )
 
-// words are the command that plays the same again, under a new name.
+// words are the command that plays the same again, under a new name. Addresses
+// are without credentials.
 func (c evalCommand) words() []string {
 	words := []string{"toolgym", "eval", "--model", c.Model}
 	add := func(flag string, values ...string) {
@@ -15,8 +18,12 @@ func (c evalCommand) words() []string {
 			}
 		}
 	}
-	add("--ollama", c.Ollama...)
-	add("--openai", c.OpenAI)
+	for _, address := range c.Ollama {
+		add("--ollama", modelserver.Display(address))
+	}
+	if c.OpenAI != "" {
+		add("--openai", modelserver.Display(c.OpenAI))
+	}
 	add("--env", c.Env...)
 	for _, level := range c.Level {
 		words = append(words, "--level", level)
@@ -26,7 +33,7 @@ func (c evalCommand) words() []string {
 	for _, number := range []struct {
 		flag  string
 		value int
-	}{{"-n", c.N}, {"--limit", c.Limit}, {"--trials", c.Trials}, {"--num-ctx", c.NumCtx}, {"--num-predict", c.NumPredict}, {"--max-turns", c.MaxTurns}, {"--timeout", c.Timeout}, {"--concurrency", c.Concurrency}} {
+	}{{"-n", c.N}, {"--limit", c.Limit}, {"--trials", c.Trials}, {"--num-ctx", c.NumCtx}, {"--num-predict", c.NumPredict}, {"--max-turns", c.MaxTurns}, {"--timeout", c.Timeout}, {"--max-reply-bytes", c.MaxReplyBytes}, {"--concurrency", c.Concurrency}} {
 		add(number.flag, fmt.Sprint(number.value))
 	}
 	add("--seed", fmt.Sprint(c.Seed))

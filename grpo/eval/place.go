@@ -51,7 +51,9 @@ func (p *place) work(ctx context.Context) error {
 func (p *place) play(ctx context.Context, j job) (pause time.Duration, err error) {
 	j.attempts++
 	record := p.record(j)
-	transcript, score, err := p.attempt(ctx, j, record.Seed)
+	held, release := p.runner.Budget.Hold(ctx)
+	defer release()
+	transcript, score, err := p.attempt(held, j, record.Seed)
 	if ctx.Err() != nil {
 		return 0, nil // given up, not failed
 	}

@@ -50,6 +50,7 @@ type Runner struct {
 	Ledger  Ledger
 	Kept    []Trial // of an earlier start; those that infrastructure failed are played again
 	Retry   Retry
+	Budget  *rollout.Budget // of what the trials that play at a time hold; nil is no bound
 	Now     func() time.Time
 	// Observe, where set, is told of every trial that was kept, one at a time.
 	Observe func(Trial)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 )
 
@@ -21,7 +22,8 @@ type Config struct {
 	LogProbs    bool            // ask for log-probabilities; servers without them ignore it
 	MaxTurns    int             // assistant turns a task
 	Timeout     time.Duration   // of one turn
-	HTTP        *http.Client    // nil: http.DefaultClient
+	MaxReply    int64           // most bytes of one reply; 0 is DefaultMaxReply
+	HTTP        *http.Client    // its redirects are not followed; nil: a client of its own
 }
 
 // The defaults of [Config.WithDefaults].
@@ -29,6 +31,7 @@ const (
 	DefaultNumCtx   = 4096
 	DefaultMaxTurns = 20
 	DefaultTimeout  = 5 * time.Minute
+	DefaultMaxReply = modelserver.MaxReply
 )
 
 // WithDefaults fills in the fields that are zero and have a default.
@@ -41,6 +44,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
+	}
+	if c.MaxReply == 0 {
+		c.MaxReply = DefaultMaxReply
 	}
 	return c
 }
@@ -58,6 +64,8 @@ func (c Config) Validate() error {
 		return refusal.New("max_turns", "at least 1", "%d turns", c.MaxTurns)
 	case c.Timeout <= 0:
 		return refusal.New("timeout", "a time above zero", "%v", c.Timeout)
+	case c.MaxReply < 0:
+		return refusal.New("max_reply_bytes", "at least 1, or 0 for the default", "%d bytes", c.MaxReply)
 	case c.Temperature != nil && *c.Temperature < 0:
 		return refusal.New("temperature", "0 or more", "%v", *c.Temperature)
 	}
@@ -74,11 +82,4 @@ func (c Config) options(seed int) map[string]any {
 		options["temperature"] = *c.Temperature
 	}
 	return options
-}
-
-func (c Config) client() *http.Client {
-	if c.HTTP != nil {
-		return c.HTTP
-	}
-	return http.DefaultClient
 }

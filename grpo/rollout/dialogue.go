@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"toolgym/grpo"
 	"toolgym/grpo/parse"
+	"toolgym/internal/modelserver"
 	"toolgym/tools"
 )
 
@@ -78,6 +81,8 @@ func (d *dialogue) ask(ctx context.Context) (json.RawMessage, *grpo.Failure) {
 	cut := d.cut(turn)
 	d.Turns, d.FinishReason = append(d.Turns, turn), r.DoneReason
 	switch {
+	case errors.Is(err, modelserver.ErrTooLong) && r.Status < http.StatusBadRequest:
+		return nil, &grpo.Failure{Kind: grpo.FailureServing, Reason: err.Error()} // whether the model or its server made it so long cannot be told
 	case err != nil:
 		return nil, &grpo.Failure{Kind: grpo.FailureInfrastructure, Reason: err.Error()}
 	case contextError(r.Error):

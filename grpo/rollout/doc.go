@@ -28,8 +28,11 @@
 //
 //   - infrastructure: the server can't be reached, does not have the model,
 //     answers with an error of its own, or the connection ended before the
-//     reply said that it was done;
-//   - serving: tokens were generated and the message that arrived is empty;
+//     reply said that it was done; it redirects to another address, which is
+//     never asked;
+//   - serving: tokens were generated and the message that arrived is empty; the
+//     reply is longer than MaxReply, after decompression, or the trial's replies
+//     together are longer than the [Budget] of the evaluation;
 //   - harness: the prompt did not fit the context, so that the model never saw
 //     all of it. num_ctx is always sent to Ollama, and prompt_eval_count is
 //     checked against it after every turn. Servers of the OpenAI form have their

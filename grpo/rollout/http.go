@@ -6,16 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 )
 
-// largestReply bounds what is read of one answer of a server.
-const largestReply = 64 << 20
+// mostQuoted is how much is kept of a reply that is too long, in bytes.
+const mostQuoted = 4 << 10
 
 // errCut says that the answer ended before it was done.
 var errCut = errors.New("the connection ended before the reply was done")
@@ -38,7 +38,7 @@ type reply struct {
 func (c Config) do(ctx context.Context, method, path string, body []byte, key string) (reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return reply{}, fmt.Errorf("addressing %s: %w", c.URL, err)
+		return reply{}, fmt.Errorf("addressing %s: %w", modelserver.Display(c.URL), modelserver.Cause(err))
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -46,20 +46,32 @@ func (c Config) do(ctx context.Context, method, path string, body []byte, key st
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	resp, err := c.client().Do(req)
+	resp, err := modelserver.New(c.HTTP).Do(req)
 	if err != nil {
-		return reply{}, fmt.Errorf("asking %s: %w", c.URL, err)
+		return reply{}, fmt.Errorf("asking %s: %w", modelserver.Display(c.URL), modelserver.Cause(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	r := reply{Status: resp.StatusCode}
-	if r.Body, err = io.ReadAll(io.LimitReader(resp.Body, largestReply+1)); err != nil {
-		return r, fmt.Errorf("%w: %w", errCut, err)
+	if err := modelserver.Redirected(resp); err != nil {
+		return r, fmt.Errorf("asking %s: %w", modelserver.Display(c.URL), err)
 	}
-	if len(r.Body) > largestReply {
-		return r, fmt.Errorf("reading from %s: a reply over %d bytes", c.URL, largestReply)
+	r.Body, err = modelserver.Read(heldReader{ctx, resp.Body}, c.maxReply())
+	switch {
+	case errors.Is(err, modelserver.ErrTooLong):
+		r.Body = bytes.Clone(r.Body[:min(len(r.Body), mostQuoted)])
+		return r, fmt.Errorf("reading from %s: HTTP %d: %w", modelserver.Display(c.URL), r.Status, err)
+	case err != nil:
+		return r, fmt.Errorf("%w: %w", errCut, err)
 	}
 	r.Error = serverError(r.Status, r.Body)
 	return r, nil
+}
+
+func (c Config) maxReply() int64 {
+	if c.MaxReply > 0 {
+		return c.MaxReply
+	}
+	return modelserver.MaxReply
 }
 
 // post sends a value as JSON.
@@ -104,7 +116,7 @@ func known(text, otherwise string) string {
 func validURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return refusal.New("url", "a URL such as http://127.0.0.1:11434", "%q is no address of a server", address)
+		return refusal.New("url", "a URL such as http://127.0.0.1:11434", "%q is no address of a server", modelserver.Display(address))
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/modelserver"
 	"toolgym/tools"
 )
 
@@ -37,7 +37,7 @@ func (o OpenAI) Check(ctx context.Context) error {
 	defer cancel()
 	r, err := o.do(ctx, http.MethodGet, "/v1/models", nil, o.Key)
 	if err != nil || r.Error != "" {
-		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("no server of the OpenAI form answers at %s (%s)", o.URL, reason(err, r.Error)), Want: "a running server, without /v1 at the end of its URL"}
+		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("no server of the OpenAI form answers at %s (%s)", modelserver.Display(o.URL), reason(err, r.Error)), Want: "a running server, without /v1 at the end of its URL"}
 	}
 	var listed struct {
 		Data []struct {
@@ -45,7 +45,7 @@ func (o OpenAI) Check(ctx context.Context) error {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(r.Body, &listed); err != nil {
-		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("%s does not answer as servers of the OpenAI form do", o.URL), Want: "another URL"}
+		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("%s does not answer as servers of the OpenAI form do", modelserver.Display(o.URL)), Want: "another URL"}
 	}
 	var names []string
 	for _, m := range listed.Data {
@@ -57,7 +57,7 @@ func (o OpenAI) Check(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", o.URL, o.Model), Want: "one of " + strings.Join(names, ", ")}
+	return &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", modelserver.Display(o.URL), o.Model), Want: "one of " + some(names)}
 }
 
 type openAIRequest struct {

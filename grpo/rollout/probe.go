@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/internal/modelserver"
 	"toolgym/tools"
 )
 
@@ -34,6 +35,18 @@ type Model struct {
 // probeTimeout is how long a server may take to say what it has.
 const probeTimeout = 30 * time.Second
 
+// mostModels bounds the models that a server may list.
+const mostModels = 10_000
+
+// some lists the first names and says how many more there are.
+func some(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Probe asks the server about the model, so that a run can be refused before
 // its first trial. The [*tools.Error] says what to do.
 func (c Config) Probe(ctx context.Context) (Model, error) {
@@ -53,9 +66,9 @@ func (c Config) Probe(ctx context.Context) (Model, error) {
 	}
 	want := "ollama pull or ollama create first"
 	if len(names) > 0 {
-		want = fmt.Sprintf("one of %s, or ollama pull first", strings.Join(names, ", "))
+		want = fmt.Sprintf("one of %s, or ollama pull first", some(names))
 	}
-	return Model{}, &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", c.URL, c.Model), Want: want}
+	return Model{}, &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", modelserver.Display(c.URL), c.Model), Want: want}
 }
 
 // Models lists what the server has, without what only Probe asks for.
@@ -81,9 +94,12 @@ func (c Config) Models(ctx context.Context) ([]Model, error) {
 	if err := c.get(ctx, "/api/tags", &listed); err != nil {
 		return nil, err
 	}
+	if len(listed.Models) > mostModels {
+		return nil, c.unreachable(fmt.Errorf("/api/tags lists %d models, at most %d are read", len(listed.Models), mostModels))
+	}
 	models := make([]Model, len(listed.Models))
 	for i, m := range listed.Models {
-		models[i] = Model{Name: m.Name, Digest: "sha256:" + strings.TrimPrefix(m.Digest, "sha256:"), Server: c.URL, Version: version.Version, Size: m.Size, Capabilities: []string{}}
+		models[i] = Model{Name: m.Name, Digest: "sha256:" + strings.TrimPrefix(m.Digest, "sha256:"), Server: modelserver.Display(c.URL), Version: version.Version, Size: m.Size, Capabilities: []string{}}
 	}
 	return models, nil
 }
@@ -111,7 +127,7 @@ func (c Config) show(ctx context.Context, m *Model) error {
 		return c.unreachable(err)
 	}
 	if r.Error != "" {
-		return &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s can not show the model %q: %s", c.URL, m.Name, r.Error), Want: "another model"}
+		return &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s cannot show the model %q: %s", modelserver.Display(c.URL), m.Name, r.Error), Want: "another model"}
 	}
 	var shown struct {
 		Template     string                     `json:"template"`
@@ -162,5 +178,5 @@ func (c Config) unreachable(err error) error {
 	case strings.Contains(text, "HTTP request to an HTTPS server"):
 		want = "https:// in place of http://"
 	}
-	return &tools.Error{Code: tools.Unavailable, Where: "ollama", Message: fmt.Sprintf("no Ollama server answers at %s (%v)", c.URL, err), Want: want}
+	return &tools.Error{Code: tools.Unavailable, Where: "ollama", Message: fmt.Sprintf("no Ollama server answers at %s (%v)", modelserver.Display(c.URL), err), Want: want}
 }

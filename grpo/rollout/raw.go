@@ -93,6 +93,9 @@ func (r *rawRoute) ask(ctx context.Context, conversation []json.RawMessage) (rep
 	if err != nil {
 		return reply{}, err
 	}
+	if err := take(ctx, len(prompt)); err != nil {
+		return reply{}, err
+	}
 	r.request.Prompt = prompt
 	got, err := r.raw.post(ctx, "/api/generate", r.request, "")
 	got.Prompt = prompt

@@ -11,6 +11,7 @@ import (
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/suite"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -37,7 +38,8 @@ type Request struct {
 	NumCtx      int      `json:"num_ctx,omitempty"`
 	NumPredict  int      `json:"num_predict,omitempty"`
 	MaxTurns    int      `json:"max_turns,omitempty"`
-	Timeout     int      `json:"timeout_s,omitempty"` // of one turn, in seconds
+	Timeout     int      `json:"timeout_s,omitempty"`       // of one turn, in seconds
+	MaxReply    int      `json:"max_reply_bytes,omitempty"` // of one reply of the server
 	Concurrency int      `json:"concurrency,omitempty"`
 	Resume      bool     `json:"resume,omitempty"`
 
@@ -72,6 +74,7 @@ func (r Request) WithDefaults() Request {
 	fill(&r.NumCtx, rollout.DefaultNumCtx)
 	fill(&r.MaxTurns, rollout.DefaultMaxTurns)
 	fill(&r.Timeout, int(rollout.DefaultTimeout/time.Second))
+	fill(&r.MaxReply, rollout.DefaultMaxReply)
 	fill(&r.Concurrency, 1)
 	if r.Route == "" {
 		r.Route = RouteChat
@@ -88,6 +91,8 @@ const (
 	mostTrials  = 1_000_000 // in all
 	mostNames   = 64        // of environments, levels and servers
 	mostSeconds = 7 * 24 * 3600
+	leastReply  = 1 << 10 // bytes
+	mostReply   = 64 << 20
 )
 
 // Validate reports the first setting that can not be used. Where is the name
@@ -116,6 +121,8 @@ func (r Request) Validate() error {
 		return refusal.New("concurrency", upTo(1024), "%d trials at a time", r.Concurrency)
 	case r.Timeout < 1 || r.Timeout > mostSeconds:
 		return refusal.New("timeout_s", upTo(mostSeconds), "%d seconds", r.Timeout)
+	case r.MaxReply < leastReply || r.MaxReply > mostReply:
+		return refusal.New("max_reply_bytes", fmt.Sprintf("between %d and %d", leastReply, mostReply), "%d bytes of one reply", r.MaxReply)
 	case strings.ContainsFunc(r.Run, unicode.IsControl) || len(r.Run) > 200:
 		return refusal.New("run", "a short name", "the name is too long or has control characters")
 	}
@@ -160,7 +167,21 @@ func (r Request) addresses() []string {
 // config is one server as package rollout takes it.
 func (r Request) config(address string) rollout.Config {
 	return rollout.Config{URL: address, Model: r.Model, NumCtx: r.NumCtx, NumPredict: r.NumPredict, Temperature: r.Temperature,
-		MaxTurns: r.MaxTurns, Timeout: time.Duration(r.Timeout) * time.Second}
+		MaxTurns: r.MaxTurns, Timeout: time.Duration(r.Timeout) * time.Second, MaxReply: int64(r.MaxReply)}
+}
+
+// withoutCredentials is the request as it is kept and reported: users and
+// passwords are left out of the addresses. A run with such an address is gone
+// on with by naming it again.
+func (r Request) withoutCredentials() Request {
+	r.Ollama = slices.Clone(r.Ollama)
+	for i, address := range r.Ollama {
+		r.Ollama[i] = modelserver.Display(address)
+	}
+	if r.OpenAI != "" {
+		r.OpenAI = modelserver.Display(r.OpenAI)
+	}
+	return r
 }
 
 // options are the settings that decide what is measured, as they are kept.

@@ -10,6 +10,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
+	"toolgym/grpo/rollout"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -79,7 +80,8 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: eval.DefaultRetry(), Now: r.Now, Logger: r.Logger}
+	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: eval.DefaultRetry(), Now: r.Now, Logger: r.Logger,
+		Budget: rollout.NewBudget(max(rollout.DefaultBudget, 2*int64(request.MaxReply)))}
 	return e, e.runner.Validate()
 }
 
@@ -194,7 +196,7 @@ func (r Room) plan(request Request, items []eval.Item, digest string) (eval.Run,
 	if err != nil {
 		return eval.Run{}, err
 	}
-	kept, err := json.Marshal(request)
+	kept, err := json.Marshal(request.withoutCredentials())
 	if err != nil {
 		return eval.Run{}, fmt.Errorf("encoding the request: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -19,7 +20,7 @@ func (r Request) servers(ctx context.Context, specs tools.Specs) (servers []eval
 		if err := driver.Check(ctx); err != nil {
 			return nil, "", err
 		}
-		server := eval.Server{Address: r.OpenAI, Concurrency: r.Concurrency, Drivers: map[string]eval.Driver{RouteOpenAI: driver}}
+		server := eval.Server{Address: modelserver.Display(r.OpenAI), Concurrency: r.Concurrency, Drivers: map[string]eval.Driver{RouteOpenAI: driver}}
 		return []eval.Server{server}, "name:" + r.Model, nil // such servers tell no digest
 	}
 	if r.Route == RouteAgent {
@@ -27,15 +28,15 @@ func (r Request) servers(ctx context.Context, specs tools.Specs) (servers []eval
 		return []eval.Server{server}, "agent:" + r.Model, nil
 	}
 	for _, address := range r.Ollama {
-		if slices.ContainsFunc(servers, func(s eval.Server) bool { return s.Address == address }) {
-			return nil, "", refusal.New("ollama", "each server once", "%s stands twice", address)
+		if slices.ContainsFunc(servers, func(s eval.Server) bool { return s.Address == modelserver.Display(address) }) {
+			return nil, "", refusal.New("ollama", "each server once", "%s is named twice", modelserver.Display(address))
 		}
 		model, err := r.config(address).Probe(ctx)
 		if err != nil {
 			return nil, "", err
 		}
 		if digest != "" && model.Digest != digest {
-			return nil, "", &tools.Error{Code: tools.Conflict, Where: "ollama", Message: fmt.Sprintf("%s has another model behind the name %s than %s", address, r.Model, r.Ollama[0]), Want: "the same digest on all servers"}
+			return nil, "", &tools.Error{Code: tools.Conflict, Where: "ollama", Message: fmt.Sprintf("%s has another model behind the name %s than %s", modelserver.Display(address), r.Model, modelserver.Display(r.Ollama[0])), Want: "the same digest on all servers"}
 		}
 		digest = model.Digest
 		server, err := r.server(address, model)
@@ -50,13 +51,13 @@ func (r Request) servers(ctx context.Context, specs tools.Specs) (servers []eval
 // server has a driver for each of the run's routes.
 func (r Request) server(address string, model rollout.Model) (eval.Server, error) {
 	config := r.config(address)
-	s := eval.Server{Address: address, Version: model.Version, Template: model.TemplateHash, Concurrency: r.Concurrency, Drivers: map[string]eval.Driver{}}
+	s := eval.Server{Address: modelserver.Display(address), Version: model.Version, Template: model.TemplateHash, Concurrency: r.Concurrency, Drivers: map[string]eval.Driver{}}
 	for _, route := range r.routes() {
 		switch {
 		case route == RouteRaw:
 			s.Drivers[route] = rollout.Raw{Config: config, Template: model.Template}
 		case !model.Tools:
-			return s, &tools.Error{Code: tools.Conflict, Where: "model", Message: fmt.Sprintf("the server at %s has no tool support for %s", address, r.Model), Want: "--route raw, or another model"}
+			return s, &tools.Error{Code: tools.Conflict, Where: "model", Message: fmt.Sprintf("the server at %s has no tool support for %s", modelserver.Display(address), r.Model), Want: "--route raw, or another model"}
 		default:
 			s.Drivers[route] = rollout.Chat{Config: config}
 		}
