@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"toolgym/grpo"
+	"toolgym/grpo/rollout"
 	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/skill"
@@ -123,20 +125,47 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports the first field that can not be served, as an [*tools.Error]
-// with code invalid. Zero is valid wherever it takes a default.
+// Validate reports the first field that cannot be served, as an [*tools.Error]
+// with code invalid. Zero is valid wherever it takes a default. It reads the files
+// that the configuration names, and opens neither Data nor a port, so that
+// whatever is wrong is known before the server changes anything.
 func (c Config) Validate() error {
-	if err := c.validateLimits(); err != nil {
-		return err
-	}
-	if (c.CertFile == "") != (c.KeyFile == "") {
-		return refusal.New("CertFile", "both or neither", "a certificate without a key, or a key without a certificate")
-	}
-	if c.Checkpoint != "" {
-		if _, _, err := policy.LoadNet(c.Checkpoint); err != nil {
-			return refusal.Move("Checkpoint", err)
+	for _, validate := range []func() error{c.validateLimits, c.validateTLS, c.validateHosts, c.validateTokens, c.validateSpecs, c.validateRewards, c.validateTraces} {
+		if err := validate(); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// validateTLS checks that the certificate and the key are given together, before
+// it reads them.
+func (c Config) validateTLS() error {
+	for _, pair := range []struct{ missing, path, other string }{
+		{"KeyFile", c.CertFile, c.KeyFile},
+		{"CertFile", c.KeyFile, c.CertFile},
+	} {
+		if pair.path != "" && pair.other == "" {
+			return refusal.New(pair.missing, "a certificate and its key, or neither", "missing for %s", pair.path)
+		}
+	}
+	_, err := c.certificates()
+	return err
+}
+
+// certificates loads the certificate and its key; without them there are none.
+func (c Config) certificates() ([]tls.Certificate, error) {
+	if c.CertFile == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+	if err != nil {
+		return nil, refusal.New("CertFile", "a certificate and its key, in PEM", "%v", err)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+func (c Config) validateTokens() error {
 	for i, token := range c.Tokens {
 		err := token.validate()
 		if err == nil {
@@ -146,11 +175,41 @@ func (c Config) Validate() error {
 			return refusal.Move(fmt.Sprintf("Tokens[%d]", i), err)
 		}
 	}
+	return nil
+}
+
+// validateHosts checks the names that the server answers to and the addresses
+// that it asks.
+func (c Config) validateHosts() error {
+	for i, address := range c.Ollama {
+		if err := rollout.ValidateURL(address); err != nil {
+			return refusal.Move(fmt.Sprintf("Ollama[%d]", i), err)
+		}
+	}
 	for i, host := range c.AllowHosts {
 		if _, _, err := net.SplitHostPort(host); err == nil || host == "" || strings.ContainsAny(host, "/*[] ") {
 			return refusal.New(fmt.Sprintf("AllowHosts[%d]", i), "a name or an address, without scheme, port or wildcard", "%q is no Host name", host)
 		}
 	}
+	return nil
+}
+
+// validateRewards checks what pays for completions, and the policy that plays.
+func (c Config) validateRewards() error {
+	if c.Rubric != nil {
+		if _, err := grpo.NewScorer(c.Specs, *c.Rubric); err != nil {
+			return refusal.Below("Rubric", err)
+		}
+	}
+	if c.Checkpoint != "" {
+		if _, _, err := policy.LoadNet(c.Checkpoint); err != nil {
+			return refusal.Move("Checkpoint", err)
+		}
+	}
+	return nil
+}
+
+func (c Config) validateSpecs() error {
 	if len(c.Specs) == 0 {
 		return refusal.New("Specs", "at least one tools.Spec", "there is no environment to serve")
 	}
@@ -166,6 +225,16 @@ func (c Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// MayServe refuses what [Server.Serve] refuses: an address that other machines can
+// reach, unless there are tokens. A command calls it before it listens.
+func (c Config) MayServe(address net.Addr) error {
+	if !reachable(address) || len(c.Tokens) > 0 {
+		return nil
+	}
+	return &tools.Error{Code: tools.Forbidden, Where: "address",
+		Message: fmt.Sprintf("%s can be reached from other machines", address), Want: "an address of the loopback, or tokens (--token-file)"}
 }
 
 func (c Config) validateLimits() error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolgym/api"
+	"toolgym/grpo"
 	"toolgym/tools"
 )
 
@@ -146,11 +147,16 @@ func TestConfigIsValidated(t *testing.T) {
 		{"host with a port", "AllowHosts[1]", api.Config{Specs: tools.Specs{spec}, AllowHosts: []string{"::1", "gym.example:80"}}},
 		{"host with a scheme", "AllowHosts[0]", api.Config{Specs: tools.Specs{spec}, AllowHosts: []string{"http://gym.example"}}},
 		{"any host", "AllowHosts[0]", api.Config{Specs: tools.Specs{spec}, AllowHosts: []string{"*"}}},
+		{"a certificate without a key", "KeyFile", api.Config{Specs: tools.Specs{spec}, CertFile: "cert.pem"}},
+		{"a key without a certificate", "CertFile", api.Config{Specs: tools.Specs{spec}, KeyFile: "key.pem"}},
+		{"no certificate", "CertFile", api.Config{Specs: tools.Specs{spec}, CertFile: "nowhere", KeyFile: "nowhere"}},
+		{"no address of a server", "Ollama[1]", api.Config{Specs: tools.Specs{spec}, Ollama: []string{"http://127.0.0.1:11434", "localhost:11434"}}},
+		{"no criteria", "Rubric/criteria", api.Config{Specs: tools.Specs{spec}, Rubric: &grpo.Rubric{}}},
 		{"negative time", "IdleExpiry", api.Config{Specs: tools.Specs{spec}, IdleExpiry: -1}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := api.New(test.config)
+			err := test.config.Validate() // and not only New, which opens the database
 			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid || e.Where != test.where {
 				t.Errorf("%v, want one about %s", err, test.where)
 			}

@@ -23,7 +23,6 @@ import (
 	"toolgym/internal/evaluation"
 	"toolgym/internal/intake"
 	"toolgym/internal/refusal"
-	"toolgym/tools"
 )
 
 // A Server answers the REST API. It is an http.Handler, so that it can be
@@ -161,15 +160,11 @@ func (s *Server) newHTTP() (*http.Server, error) {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
-	if s.config.CertFile == "" {
-		return server, nil
+	pairs, err := s.config.certificates()
+	if err == nil && pairs != nil {
+		server.TLSConfig = &tls.Config{Certificates: pairs, MinVersion: tls.VersionTLS12}
 	}
-	pair, err := tls.LoadX509KeyPair(s.config.CertFile, s.config.KeyFile)
-	if err != nil {
-		return nil, refusal.New("CertFile", "a certificate and its key, in PEM", "%v", err)
-	}
-	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	return server, nil
+	return server, err
 }
 
 // ServeHTTP answers one request. HEAD is GET without the body, which net/http
@@ -192,21 +187,11 @@ func (s *Server) ListenAndServe(address string) error {
 	return s.Serve(listener)
 }
 
-// MayServe refuses what [Server.Serve] refuses, before anybody is told of the
-// address.
-func (s *Server) MayServe(address net.Addr) error {
-	if !reachable(address) || len(s.config.Tokens) > 0 {
-		return nil
-	}
-	return &tools.Error{Code: tools.Forbidden, Where: "address",
-		Message: fmt.Sprintf("%s can be reached from other machines", address), Want: "an address of the loopback, or tokens (--token-file)"}
-}
-
 // Serve answers on the listener, and closes it, until Shutdown. A listener that
 // other machines can reach is refused unless there are tokens: whoever connects
 // to a server without may do everything.
 func (s *Server) Serve(listener net.Listener) error {
-	if err := s.MayServe(listener.Addr()); err != nil {
+	if err := s.config.MayServe(listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	serve := s.http.Serve

@@ -13,6 +13,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"toolgym/internal/refusal"
 )
 
 // TracesWanted reports whether the environment names a collector of traces, by
@@ -34,12 +36,29 @@ func newTracing(ctx context.Context, c Config) (*sdk.TracerProvider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the OTEL_EXPORTER_OTLP variables: %w", err)
 	}
+	about, err := c.traced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), nil
+}
+
+// traced describes this program to the collector of traces.
+func (c Config) traced(ctx context.Context) (*resource.Resource, error) {
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "toolgym"), attribute.String("service.version", c.Version)),
 		resource.WithFromEnv())
 	if err != nil {
-		return nil, fmt.Errorf("reading the OTEL_RESOURCE_ATTRIBUTES: %w", err)
+		return nil, refusal.New("OTEL_RESOURCE_ATTRIBUTES", "key=value,...", "%v", err)
 	}
-	return sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), nil
+	return about, nil
+}
+
+func (c Config) validateTraces() error {
+	if !c.Traces {
+		return nil
+	}
+	_, err := c.traced(context.Background())
+	return err
 }
 
 // traced makes a span of a request, a child of the client's where it says so.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 
 	"toolgym/api"
@@ -63,7 +64,7 @@ func serveBeside(ctx context.Context, specs tools.Specs) (address string, stop f
 	if err != nil {
 		return "", nil, err
 	}
-	listener, err := listen("127.0.0.1:0")
+	listener, err := listen(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return "", nil, err
 	}

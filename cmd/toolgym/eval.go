@@ -72,6 +72,9 @@ func (c evalCommand) Run(ctx context.Context, world *console) error {
 	if c.DryRun {
 		return asFlag(c.dryRun(ctx, world, request))
 	}
+	if err := world.evaluations(nil).Check(ctx, request); err != nil { // before there is a database
+		return asFlag(err)
+	}
 	return world.withStore(ctx, func(room evaluation.Room) error { return asFlag(c.play(ctx, world, room, request)) })
 }
 
@@ -102,7 +105,12 @@ func (w *console) withStore(ctx context.Context, do func(evaluation.Room) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return do(evaluation.Room{Specs: w.specs, Store: db, Now: time.Now})
+	return do(w.evaluations(db))
+}
+
+// evaluations is where evaluations are made, and kept in a database.
+func (w *console) evaluations(db *store.Store) evaluation.Room {
+	return evaluation.Room{Specs: w.specs, Store: db, Now: time.Now}
 }
 
 func (c evalCommand) play(ctx context.Context, world *console, room evaluation.Room, request evaluation.Request) error {

@@ -32,21 +32,28 @@ type serveCommand struct {
 // drain is how long running calls may take to finish after Ctrl-C.
 const drain = 10 * time.Second
 
+// Run reports everything that is wrong with the flags before it makes the data
+// directory, listens and opens the database, in this order: a port that is in use
+// is known before episodes are restored.
 func (c serveCommand) Run(ctx context.Context, world *console) error {
 	config, err := c.settings(world)
 	if err != nil {
 		return err
 	}
-	listener, err := listen(c.Addr)
+	at, err := c.address(config)
+	if err != nil {
+		return err
+	}
+	if config.Data, err = world.dataDir(); err != nil {
+		return err
+	}
+	listener, err := listen(at)
 	if err != nil {
 		return err
 	}
 	server, err := api.New(config)
 	if err != nil {
 		return errors.Join(refusal.Relocate(err, ofServer), listener.Close())
-	}
-	if err := server.MayServe(listener.Addr()); err != nil { // before its address is told to anybody
-		return errors.Join(refusal.Move("--addr", err), listener.Close(), server.Shutdown(ctx))
 	}
 	scheme := "http"
 	if c.TLSCert != "" {
@@ -60,10 +67,11 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 	return serveUntil(ctx, server, listener)
 }
 
-// settings is the configuration that the flags ask for.
+// settings is the configuration that the flags ask for, valid and without the
+// data directory.
 func (c serveCommand) settings(world *console) (config api.Config, err error) {
 	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint, Ollama: c.Ollama}
-	if config.Data, err = world.dataDir(); err != nil {
+	if config.Tokens, err = readTokens(c.TokenFile); err != nil {
 		return config, err
 	}
 	rubric, err := readRubric(c.Rubric)
@@ -71,38 +79,52 @@ func (c serveCommand) settings(world *console) (config api.Config, err error) {
 		return config, err
 	}
 	config.Rubric = &rubric
-	if config.Skills, err = learntSkills(c.Skills); err != nil || c.TokenFile == "" {
+	if config.Skills, err = learntSkills(c.Skills); err != nil {
 		return config, err
 	}
-	text, err := os.ReadFile(c.TokenFile)
+	return config, refusal.Relocate(config.Validate(), ofServer)
+}
+
+// address is where --addr says to listen, if the configuration may be served
+// there.
+func (c serveCommand) address(config api.Config) (*net.TCPAddr, error) {
+	at, err := net.ResolveTCPAddr("tcp", c.Addr)
 	if err != nil {
-		return config, refusal.New("--token-file", "a file that toolgym token has written", "%v", err)
+		return nil, refusal.New("--addr", "host:port, such as 127.0.0.1:8080", "%v", err)
 	}
-	if config.Tokens, err = api.ParseTokens(bytes.NewReader(text)); err != nil {
-		return config, fmt.Errorf("%s: %w", c.TokenFile, err)
+	return at, refusal.Move("--addr", config.MayServe(at))
+}
+
+// readTokens reads the file of --token-file, which has at least one token; nil
+// without a file.
+func readTokens(path string) ([]api.Token, error) {
+	if path == "" {
+		return nil, nil
 	}
-	if len(config.Tokens) == 0 {
-		return config, refusal.New(c.TokenFile, "at least one; toolgym token makes it", "there is no token in the file")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, refusal.New("--token-file", "a file that toolgym token has written", "%v", err)
 	}
-	return config, nil
+	tokens, err := api.ParseTokens(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(tokens) == 0 {
+		return nil, refusal.New(path, "at least one; toolgym token makes it", "there is no token in the file")
+	}
+	return tokens, nil
 }
 
 // ofServer is the flag behind a field of the server's configuration.
 func ofServer(field string) string {
-	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "Ollama": "--ollama"}
-	if strings.HasPrefix(field, "AllowHosts[") {
-		return "--allow-host"
-	}
-	return cmp.Or(flags[field], field)
+	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "AllowHosts": "--allow-host", "Ollama": "--ollama"}
+	name, _, _ := strings.Cut(field, "[") // without the index
+	return cmp.Or(flags[name], field)
 }
 
-// listen opens a TCP address. A port in use is something outside; an address
-// that makes no sense is configuration.
-func listen(address string) (net.Listener, error) {
-	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return nil, refusal.New("--addr", "host:port, such as 127.0.0.1:8080", "%v", err)
-	}
-	listener, err := net.Listen("tcp", address)
+// listen opens a TCP address. A port in use is something outside.
+func listen(address *net.TCPAddr) (net.Listener, error) {
+	listener, err := net.ListenTCP("tcp", address)
 	if err != nil {
 		return nil, &tools.Error{Code: tools.Unavailable, Where: "--addr", Message: err.Error(), Want: "a free port; port 0 picks one"}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"toolgym/internal/refusal"
 	"toolgym/policy/skill"
@@ -44,14 +45,18 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 		return c.learnMacros(ctx, world)
 	}
 	course := skill.Course{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
-	if err := c.open(&course); err != nil {
+	var err error
+	if course.Library, err = libraryIn(c.Out); err != nil {
+		return err
+	}
+	if err := course.Validate(); err != nil {
+		return err
+	}
+	if err := makeOut(c.Out); err != nil {
 		return err
 	}
 	if course.Library != nil {
 		world.log.Info("going on", "library", filepath.Join(c.Out, libraryFile), "skills", course.Library.Len())
-	}
-	if err := course.Validate(); err != nil {
-		return err
 	}
 	bar := newEpisodeBar(world.err, course.Total())
 	var episodes []skill.Episode
@@ -91,20 +96,28 @@ func (c skillsLearn) where() string {
 	return "what was learnt is kept in " + c.Out + ", the same command goes on with it"
 }
 
-// open makes the directory and reads the library that is there.
-func (c skillsLearn) open(course *skill.Course) error {
-	if c.Out == "" {
+// libraryIn reads the library in the directory of --out; nil if there is none.
+func libraryIn(out string) (*skill.Library, error) {
+	if out == "" {
+		return nil, nil
+	}
+	library, err := skill.Load(filepath.Join(out, libraryFile))
+	if refusal.Is(err, tools.NotFound) || errors.Is(err, syscall.ENOTDIR) { // makeOut reports the latter
+		return nil, nil
+	}
+	return library, err
+}
+
+// makeOut makes the directory of --out: after the flags have been checked, and
+// before anything is learnt that could not be kept.
+func makeOut(out string) error {
+	if out == "" {
 		return nil
 	}
-	if err := os.MkdirAll(c.Out, 0o750); err != nil {
+	if err := os.MkdirAll(out, 0o750); err != nil {
 		return refusal.New("--out", "a directory that can be written", "%v", err)
 	}
-	library, err := skill.Load(filepath.Join(c.Out, libraryFile))
-	if refusal.Is(err, tools.NotFound) {
-		return nil
-	}
-	course.Library = library
-	return err
+	return nil
 }
 
 // keep writes everything to the directory.

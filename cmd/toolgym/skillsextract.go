@@ -30,16 +30,18 @@ func (c skillsExtract) Run(world *console) (err error) {
 		in = file
 		defer func() { err = errors.Join(err, file.Close()) }()
 	}
-	course := skill.Course{}
-	if err := (skillsLearn{Out: c.Out}).open(&course); err != nil {
+	library, err := libraryIn(c.Out)
+	if err != nil {
 		return err
 	}
-	library := course.Library
 	if library == nil {
 		library = skill.NewLibrary(tools.Sound)
 	}
 	read, found, added, err := takeTrajectories(in, library)
 	if err != nil {
+		return err
+	}
+	if err := makeOut(c.Out); err != nil {
 		return err
 	}
 	if err := library.Save(filepath.Join(c.Out, libraryFile)); err != nil {

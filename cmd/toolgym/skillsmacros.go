@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,11 +23,13 @@ func (c skillsLearn) learnMacros(ctx context.Context, world *console) error {
 	if err != nil {
 		return err
 	}
-	course := skill.Course{}
-	if err := c.open(&course); err != nil {
+	library, err := libraryIn(c.Out)
+	if err != nil {
 		return err
 	}
-	library := course.Library
+	if err := makeOut(c.Out); err != nil {
+		return err
+	}
 	if library == nil {
 		library = skill.NewLibrary(tools.Sound)
 	}
@@ -67,8 +70,14 @@ func (c skillsLearn) lesson(world *console) (skill.Lesson, error) {
 	if c.Level != "" {
 		l.Levels, l.Further = strings.Split(c.Level, ","), nil
 	}
-	if c.Episodes > 0 {
-		l.Episodes = c.Episodes
+	if c.Episodes < 0 {
+		return l, refusal.New("--episodes", "at least 1, or 0 for the default", "%d episodes", c.Episodes)
+	}
+	l.Episodes = cmp.Or(c.Episodes, l.Episodes)
+	for _, level := range l.Levels {
+		if _, err := spec.Task(c.Rules, level, c.Seed); err != nil {
+			return l, err
+		}
 	}
 	return l, nil
 }

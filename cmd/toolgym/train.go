@@ -81,11 +81,11 @@ func (c trainCommand) prepare(world *console) (*train.Trainer, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	dir, err := c.dir(world)
+	trainer, err := train.New(spec, config)
 	if err != nil {
 		return nil, "", err
 	}
-	trainer, err := train.New(spec, config)
+	dir, err := c.dir(world)
 	return trainer, dir, err
 }
 

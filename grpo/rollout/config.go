@@ -69,7 +69,7 @@ func (c Config) Validate() error {
 	case c.Temperature != nil && *c.Temperature < 0:
 		return refusal.New("temperature", "0 or more", "%v", *c.Temperature)
 	}
-	return validURL(c.URL)
+	return ValidateURL(c.URL)
 }
 
 // options are what is sent to Ollama with each request.

@@ -112,8 +112,8 @@ func known(text, otherwise string) string {
 	return text
 }
 
-// validURL refuses what is no address of a server.
-func validURL(address string) error {
+// ValidateURL refuses a text that is not the address of a server.
+func ValidateURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return refusal.New("url", "a URL such as http://127.0.0.1:11434", "%q is no address of a server", modelserver.Display(address))

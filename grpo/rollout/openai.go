@@ -30,7 +30,7 @@ func (o OpenAI) Run(ctx context.Context, env tools.Env, task tools.Task, seed in
 // Check asks the server for its models, so that a run can be refused before its
 // first trial. A server that lists none is taken at its word.
 func (o OpenAI) Check(ctx context.Context) error {
-	if err := validURL(o.URL); err != nil {
+	if err := ValidateURL(o.URL); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)

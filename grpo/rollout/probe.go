@@ -73,7 +73,7 @@ func (c Config) Probe(ctx context.Context) (Model, error) {
 
 // Models lists what the server has, without what only Probe asks for.
 func (c Config) Models(ctx context.Context) ([]Model, error) {
-	if err := validURL(c.URL); err != nil {
+	if err := ValidateURL(c.URL); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)

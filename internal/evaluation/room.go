@@ -42,6 +42,37 @@ func (r Room) scorer() (*grpo.Scorer, error) {
 	return grpo.NewScorer(r.Specs, rubric)
 }
 
+// Check reports what [Room.Open] would refuse, as far as that is known without
+// the store and the servers, which it does not touch. A request with Resume is
+// completed by the run that it goes on with, so that nothing is known of it yet.
+func (r Room) Check(ctx context.Context, request Request) error {
+	if request.Resume {
+		return nil
+	}
+	request, _, err := r.merge(ctx, request)
+	if err != nil {
+		return err
+	}
+	_, _, err = r.prepare(ctx, request)
+	return err
+}
+
+// prepare makes the tasks of a valid request, and what judges them.
+func (r Room) prepare(ctx context.Context, request Request) ([]eval.Item, *grpo.Scorer, error) {
+	scorer, err := r.scorer()
+	if err != nil {
+		return nil, nil, err
+	}
+	items, err := request.Items(r.Specs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if most := mostTrials / len(request.routes()) / len(items); request.Trials > most {
+		return nil, nil, refusal.New("trials", fmt.Sprintf("at most %d of each, %d in all", most, mostTrials), "%d trials of each of %d tasks", request.Trials, len(items))
+	}
+	return items, scorer, solvable(ctx, items, scorer)
+}
+
 // Open makes a request ready: the servers are asked, and the run is begun or,
 // with Resume, gone on with. What can not be played is an [*tools.Error].
 func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
@@ -49,18 +80,8 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	scorer, err := r.scorer()
+	items, scorer, err := r.prepare(ctx, request)
 	if err != nil {
-		return nil, err
-	}
-	items, err := request.Items(r.Specs)
-	if err != nil {
-		return nil, err
-	}
-	if most := mostTrials / len(request.routes()) / len(items); request.Trials > most {
-		return nil, refusal.New("trials", fmt.Sprintf("at most %d of each, %d in all", most, mostTrials), "%d trials of each of %d tasks", request.Trials, len(items))
-	}
-	if err := solvable(ctx, items, scorer); err != nil {
 		return nil, err
 	}
 	servers, digest, err := request.servers(ctx, r.Specs)
