@@ -1,12 +1,8 @@
 package api_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,87 +11,6 @@ import (
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
-
-// A contract is the OpenAPI document as a client reads it.
-type contract struct {
-	OpenAPI    string                          `json:"openapi"`
-	Paths      map[string]map[string]operation `json:"paths"`
-	Components json.RawMessage                 `json:"components"`
-}
-
-type operation struct {
-	OperationID string `json:"operationId"`
-	Summary     string `json:"summary"`
-	RequestBody struct {
-		Content map[string]media `json:"content"`
-	} `json:"requestBody"`
-	Responses map[string]struct {
-		Description string           `json:"description"`
-		Content     map[string]media `json:"content"`
-	} `json:"responses"`
-}
-
-type media struct {
-	Schema  json.RawMessage `json:"schema"`
-	Example json.RawMessage `json:"example"`
-}
-
-func readContract(t *testing.T, f *fixture) contract {
-	t.Helper()
-	var doc contract
-	if err := json.Unmarshal([]byte(f.ask("GET", "/openapi.json", "", "X-Request-Id: t").body), &doc); err != nil {
-		t.Fatal(err)
-	}
-	return doc
-}
-
-// find returns the operation that a request belongs to.
-func (c contract) find(method, path string) (operation, bool) {
-	u, _ := url.Parse(path)
-	for template, operations := range c.Paths {
-		pattern := regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(template, "[^/]+")
-		if op, ok := operations[strings.ToLower(method)]; ok && regexp.MustCompile("^"+pattern+"$").MatchString(u.Path) {
-			return op, true
-		}
-	}
-	return operation{}, false
-}
-
-// check reports an answer that the document does not describe.
-func (c contract) check(t *testing.T, method, path string, got answer) {
-	t.Helper()
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	op, ok := c.find(method, path)
-	if !ok {
-		return // answered by the edge: no such path, or no such method
-	}
-	response, ok := op.Responses[strconv.Itoa(got.status)]
-	if !ok {
-		t.Errorf("%s %s: %d is not documented", method, path, got.status)
-		return
-	}
-	if got.body == "" {
-		return
-	}
-	kind := got.header.Get("Content-Type")
-	c.valid(t, fmt.Sprintf("%s %s: %d", method, path, got.status), response.Content[kind].Schema, json.RawMessage(got.body))
-}
-
-// valid reports a value that its schema does not allow.
-func (c contract) valid(t *testing.T, where string, schema, value json.RawMessage) {
-	t.Helper()
-	whole := fmt.Sprintf(`{"allOf":[%s],"components":%s}`, schema, c.Components)
-	declared, err := tools.Declare("schema", "", json.RawMessage(whole))
-	if err != nil {
-		t.Errorf("%s: %v", where, err)
-		return
-	}
-	for _, v := range declared.Validate(value) {
-		t.Errorf("%s: %s %s", where, v.Pointer, v.Message)
-	}
-}
 
 func TestDocumentIsWhole(t *testing.T) {
 	doc := readContract(t, serve(t, api.Config{}))
@@ -109,11 +24,11 @@ func TestDocumentIsWhole(t *testing.T) {
 				t.Errorf("%s is not described", where)
 			}
 			for kind, body := range op.RequestBody.Content {
-				doc.hasExample(t, where+" takes "+kind, body)
+				doc.hasExample(t, op.at+"/requestBody", kind, body)
 			}
 			for status, response := range op.Responses {
 				for kind, body := range response.Content {
-					doc.hasExample(t, where+" "+status+" "+kind, body)
+					doc.hasExample(t, op.responseAt(status), kind, body)
 				}
 			}
 		}
@@ -122,13 +37,17 @@ func TestDocumentIsWhole(t *testing.T) {
 
 // hasExample reports a body without an example, or with one that its own schema
 // does not allow.
-func (c contract) hasExample(t *testing.T, where string, body media) {
+func (c *contract) hasExample(t *testing.T, at, kind string, body media) {
 	t.Helper()
-	if len(body.Example) == 0 {
-		t.Errorf("%s: no example", where)
-		return
+	values := body.examples()
+	if len(values) == 0 {
+		t.Errorf("%s %s: no example", at, kind)
 	}
-	c.valid(t, where, body.Schema, body.Example)
+	for name, value := range values {
+		for _, flaw := range c.flaws(at+"/content/"+escaped(kind)+"/schema", string(value)) {
+			t.Errorf("%s %s, example %s: %s", at, kind, name, flaw)
+		}
+	}
 }
 
 func TestDocumentNamesEveryRoute(t *testing.T) {

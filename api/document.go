@@ -64,36 +64,80 @@ type pendingBody struct {
 // describe completes an operation: its body, its refusals and its examples.
 func (s *Server) describe(op *huma.Operation, r route, holds reflect.Type) {
 	registry := s.api.OpenAPI().Components.Schemas
-	refusals := append([]int{http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.refusals...)
+	refusals := append([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusInternalServerError}, r.refusals...)
+	if r.path != "/healthz" { // which answers when everything else is busy
+		refusals = append(refusals, http.StatusServiceUnavailable)
+	}
 	if r.role != public {
-		refusals = append(refusals, http.StatusUnauthorized)
 		op.Security = []map[string][]string{{"bearer": {}}, {"key": {}}, {}}
 	}
-	if len(op.Parameters) > 0 {
-		refusals = append(refusals, http.StatusBadRequest)
+	if r.method == http.MethodPost || r.method == http.MethodDelete || r.role != "" && r.role != public {
+		refusals = append(refusals, http.StatusForbidden)
 	}
 	if holds != nil {
-		refusals = append(refusals, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		refusals = append(refusals, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 		s.describeBody(op, r, registry.Schema(holds, true, r.id))
 	}
-	problem := registry.Schema(reflect.TypeFor[client.Problem](), true, "")
 	for _, status := range refusals {
-		op.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: http.StatusText(status),
-			Content:     map[string]*huma.MediaType{problemType: {Schema: problem, Example: exampleProblem(status)}},
-		}
+		op.Responses[strconv.Itoa(status)] = s.refusalResponse(status)
 	}
 	delete(op.Responses, "default")
-	if ok := op.Responses[strconv.Itoa(op.DefaultStatus)]; ok != nil && ok.Content["application/json"] != nil {
+	if ok := op.Responses[strconv.Itoa(op.DefaultStatus)]; ok != nil && ok.Content["application/json"] != nil && r.answer != nil {
 		ok.Content["application/json"].Example = r.answer
 	}
 	for _, response := range op.Responses {
-		if response.Headers == nil {
-			response.Headers = map[string]*huma.Param{}
+		if response.Ref == "" {
+			carries(response, "X-Request-Id", requestIDText)
 		}
-		response.Headers["X-Request-Id"] = &huma.Param{Description: "The id of this exchange: the request's own, or a new one.", Schema: &huma.Schema{Type: huma.TypeString}}
 	}
+}
+
+const requestIDText = "The id of this exchange: the request's own, or a new one."
+
+// carries adds a header to a response.
+func carries(response *huma.Response, name, text string) {
+	if response.Headers == nil {
+		response.Headers = map[string]*huma.Param{}
+	}
+	response.Headers[name] = &huma.Param{Description: text, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+// sharedRefusals names the responses that routes have in common, by status.
+func sharedRefusals() map[int]string {
+	return map[int]string{
+		http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden", http.StatusRequestTimeout: "RequestTimeout",
+		http.StatusRequestEntityTooLarge: "ContentTooLarge", http.StatusUnsupportedMediaType: "UnsupportedMediaType",
+		http.StatusMisdirectedRequest: "MisdirectedRequest", http.StatusTooManyRequests: "TooManyRequests",
+		http.StatusInternalServerError: "InternalServerError", http.StatusServiceUnavailable: "ServiceUnavailable",
+	}
+}
+
+// refusalResponse is a response with a problem document: a reference where routes
+// have it in common.
+func (s *Server) refusalResponse(status int) *huma.Response {
+	problem := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[client.Problem](), true, "")
+	response := &huma.Response{
+		Description: http.StatusText(status),
+		Content:     map[string]*huma.MediaType{problemType: {Schema: problem, Example: exampleProblem(status)}},
+	}
+	name, shared := sharedRefusals()[status]
+	if !shared {
+		return response
+	}
+	carries(response, "X-Request-Id", requestIDText)
+	switch status {
+	case http.StatusUnauthorized:
+		carries(response, "WWW-Authenticate", "The scheme to use: Bearer.")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		carries(response, "Retry-After", "Seconds until it is worth trying again.")
+	}
+	components := s.api.OpenAPI().Components
+	if components.Responses == nil {
+		components.Responses = map[string]*huma.Response{}
+	}
+	components.Responses[name] = response
+	return &huma.Response{Ref: "#/components/responses/" + name}
 }
 
 func (s *Server) describeBody(op *huma.Operation, r route, schema *huma.Schema) {
@@ -113,14 +157,30 @@ func exampleProblem(status int) client.Problem {
 	return client.Problem{Title: http.StatusText(status), Status: status, Code: codeOf(status), RequestID: "7XJ3T4ZQ"}
 }
 
+// admitNull lets the properties of a schema be null whose fields are pointers to
+// objects and are always written. Reflection shows such a field as its object.
+func admitNull(schema *huma.Schema, t reflect.Type) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := schema.Properties[name]
+		if field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") && property != nil && property.Ref != "" {
+			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{property, {Type: "null"}}, Description: property.Description}
+		}
+	}
+}
+
 // settle mends what reflection can not know, when every type is registered: no
 // list here is ever null (an array of fixed length is, where a pointer leads to
 // it), and seeds have all 64 bits. huma's own error types are replaced by ours.
 func settle(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
-	delete(schemas, "ErrorModel")
-	delete(schemas, "ErrorDetail")
-	for _, schema := range schemas {
+	delete(schemas, "V2ErrorModel")
+	delete(schemas, "V2ErrorDetail")
+	for name, schema := range schemas {
+		admitNull(schema, doc.Components.Schemas.TypeFromRef(schemaPrefix+name))
 		for name, property := range schema.Properties {
 			if property.Type == huma.TypeArray && property.MinItems == nil {
 				property.Nullable = false

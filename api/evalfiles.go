@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"reflect"
+	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
 	"toolgym/grpo/eval"
@@ -33,6 +37,28 @@ func escapePath(name string) string { return url.PathEscape(name) }
 func mediaTypes() map[string]string {
 	return map[string]string{"text": "text/plain; charset=utf-8", "md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8",
 		"json": "application/json", "csv": "text/csv; charset=utf-8", "junit": "application/xml"}
+}
+
+// reportContents are the forms of a report as the document shows them.
+func reportContents(registry huma.Registry) []content {
+	list := []content{{kind: mediaTypes()["json"], schema: registry.Schema(reflect.TypeFor[formats.Report](), true, ""), example: exampleReport()}}
+	for _, c := range []content{{kind: mediaTypes()["text"], example: "llama3.2:3b: 0.400 …\n"}, {kind: mediaTypes()["md"], example: "# llama3.2:3b\n…"}, {kind: mediaTypes()["html"], example: "<!doctype html>…"},
+		{kind: mediaTypes()["csv"], example: "run,model,…\n"}, {kind: mediaTypes()["junit"], example: "<testsuites>…</testsuites>"}} {
+		c.kind, _, _ = strings.Cut(c.kind, ";")
+		list = append(list, c)
+	}
+	return list
+}
+
+// reportFormats are the names of the formats, the default first.
+func reportFormats() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "text", "md", "html", "csv", "junit"}, Default: "json"}
+}
+
+func exampleReport() formats.Report {
+	run := exampleEval().Run
+	summary := eval.Summarize(nil, rand.NewPCG(1, 1))
+	return formats.Report{Run: run, Summary: summary, Levels: []formats.Part{}, Routes: []formats.Part{}, Baselines: []formats.Reference{}, Failures: []formats.Category{}, Excluded: []formats.Category{}, Servers: []formats.Server{}}
 }
 
 // reportEval sends a report, whole or not at all.

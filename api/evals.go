@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
 	"toolgym/api/assessment"
@@ -24,24 +26,26 @@ func (s *Server) evalRoutes() {
 		summary: "Evaluate a model", text: "Says what toolgym eval says by its flags, and does the same. With resume, what is missing of the named run is played. " +
 			"Models are those of the Ollama servers that this server was started with; on the route agent, idle, random and oracle play without any.",
 		refusals: unknown, request: evaluation.Request{Model: "llama3.2:3b", Envs: []string{"arithmetic"}, N: 10}, answer: exampleEval()}, s.beginEval)
-	handle(s, route{id: "list-evaluations", method: http.MethodGet, path: "/v1/evals", tag: tag, role: Train, refusals: unknown,
+	handle(s, route{id: "list-evaluations", method: http.MethodGet, path: "/v1/evals", tag: tag, role: Train, refusals: []int{http.StatusConflict},
 		summary: "The evaluations, the newest first", answer: evalList{Evals: []assessment.State{exampleEval()}}}, s.listEvals)
 	handle(s, route{id: "get-evaluation", method: http.MethodGet, path: "/v1/evals/{id}", tag: tag, role: Train, refusals: unknown,
 		summary: "How an evaluation stands", answer: exampleEval()}, s.getEval)
 	handle(s, route{id: "cancel-evaluation", method: http.MethodDelete, path: "/v1/evals/{id}", tag: tag, role: Train, status: http.StatusNoContent, refusals: unknown,
 		summary: "Cancel an evaluation, or delete one that does not run", text: "What a cancelled one has played is kept, and it can be gone on with."}, s.cancelEval)
-	s.raw(route{id: "watch-evaluation", path: "/v1/evals/{id}/events", tag: tag, role: Train, refusals: unknown,
+	registry := s.api.OpenAPI().Components.Schemas
+	s.raw(route{id: "watch-evaluation", path: "/v1/evals/{id}/events", tag: tag, role: Train, refusals: unknown, parameters: eventParameters(),
 		summary: "The trials as they come, as Server-Sent Events", text: "An event is a trial, in JSON; its id is its number. Last-Event-ID goes on behind an event. The last event is named end and tells how the evaluation stands."},
-		"text/event-stream", "id: 1\ndata: {\"task\":\"arithmetic/0/1\"}\n\n", s.watchEval)
+		[]content{{kind: eventsType, item: eventSchema(registry, reflect.TypeFor[eval.Trial](), reflect.TypeFor[assessment.State](), reflect.TypeFor[unknownState]()), example: "id: 1\ndata: {\"task\":\"arithmetic/0/1\"}\n\n"}}, s.watchEval)
 	s.raw(route{id: "report-evaluation", path: "/v1/evals/{id}/report", tag: tag, role: Train, refusals: unknown,
-		summary: "The report of an evaluation", text: "The parameter format is one of text, md, html, json (the default), csv and junit. All but the last two set agents without a language model beside the model: while these play, which takes a while for many trials, the report is unavailable, with a Retry-After.", answer: "{}"},
-		"application/json", "{}", s.reportEval)
+		summary: "The report of an evaluation", parameters: []*huma.Param{{Name: "format", In: "query", Description: "Its form; csv and junit list the trials.", Schema: reportFormats()}},
+		text: "In all formats but csv and junit the model is compared with agents that play without a language model. While these play, which takes a while for many trials, the report is unavailable, with a Retry-After."},
+		reportContents(registry), s.reportEval)
 	handle(s, route{id: "compare-evaluations", method: http.MethodGet, path: "/v1/evals/{id}/compare", tag: tag, role: Train, refusals: unknown,
 		summary: "Whether the difference between two evaluations is real", text: "Paired, task by task, over the tasks that both have. The difference is the other's success rate minus this one's.",
 		answer: exampleComparison()}, s.compareEvals)
 	s.raw(route{id: "export-evaluation", path: "/v1/evals/{id}/export.ndjson", tag: tag, role: Train, refusals: unknown,
 		summary: "Everything that is kept of an evaluation", text: "The run, then a line a trial, as toolgym runs export writes them."},
-		"application/x-ndjson", "{}\n", s.exportEval)
+		[]content{{kind: linesType, schema: oneOf(registry, reflect.TypeFor[eval.Run](), reflect.TypeFor[eval.Record]()), example: exampleEval().Run}}, s.exportEval)
 }
 
 // evalList is the answer of GET /v1/evals.

@@ -18,7 +18,7 @@ import (
 
 // scripted is a model's server: what these tests need is the way, not the model.
 // The real Ollama is evaluated in packages grpo/rollout and internal/evaluation.
-func scripted(t *testing.T, hold chan struct{}) string {
+func scripted(t testing.TB, hold chan struct{}) string {
 	t.Helper()
 	return ollamatest.Parrot{Model: "mute:latest", Says: "I do not know.", Hold: hold}.Serve(t)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
 	"toolgym/api/feed"
@@ -17,6 +18,19 @@ import (
 // on the way takes it for dead.
 const heartbeat = 15 * time.Second
 
+// eventsType is the media type of Server-Sent Events.
+const eventsType = "text/event-stream"
+
+// unknownState is the data of the last event where the state could not be read.
+type unknownState struct{}
+
+// eventParameters are the parameters of a route that sends events.
+func eventParameters() []*huma.Param {
+	return []*huma.Param{{Name: lastEventID, In: "header", Description: "The id of the last event that was received.", Schema: &huma.Schema{Type: huma.TypeString}}}
+}
+
+const lastEventID = "Last-Event-ID"
+
 // sendEvents sends a feed as Server-Sent Events, from behind the one that
 // Last-Event-ID names, until the feed ends, the client goes or the server does.
 // Event ids are the numbers of the events.
@@ -27,7 +41,7 @@ func (s *Server) sendEvents(c echo.Context, events *feed.Feed, last func() (name
 	}
 	s.unhurried(c)
 	header := c.Response().Header()
-	header.Set(echo.HeaderContentType, "text/event-stream")
+	header.Set(echo.HeaderContentType, eventsType)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	c.Response().WriteHeader(http.StatusOK)
 	pulse := time.NewTicker(heartbeat)
@@ -63,13 +77,13 @@ func (s *Server) sendEvents(c echo.Context, events *feed.Feed, last func() (name
 
 // lastEvent is how many events the client has seen.
 func lastEvent(header http.Header, events *feed.Feed) (int, error) {
-	given := header.Values("Last-Event-Id")
+	given := header.Values(lastEventID)
 	if len(given) == 0 {
 		return 0, nil
 	}
 	seen, err := strconv.Atoi(given[0])
 	if err != nil || len(given) > 1 || seen < 0 || seen > events.Len() {
-		return 0, refusal.New("Last-Event-ID", fmt.Sprintf("0 to %d", events.Len()), "%.40q is no event of this stream", given[0])
+		return 0, refusal.New(lastEventID, fmt.Sprintf("0 to %d", events.Len()), "%.40q is no event of this stream", given[0])
 	}
 	return seen, nil
 }

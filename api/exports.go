@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,9 +22,10 @@ type exported struct {
 }
 
 func (s *Server) exportRoutes() {
+	registry := s.api.OpenAPI().Components.Schemas
 	s.raw(route{id: "export-episodes", path: "/v1/episodes/export.ndjson", tag: "episodes", role: Play,
 		summary: "The trajectories of all episodes that are kept", text: "A line an episode, in the order of creation: the live ones, and those that are over while the database keeps them."},
-		"application/x-ndjson", "{\"id\":\"7XJ3T4ZQ\",\"live\":false,\"trajectory\":{}}\n", s.exportEpisodes)
+		[]content{{kind: linesType, schema: registry.Schema(reflect.TypeFor[exported](), true, ""), example: exported{ID: exampleState().ID, Trajectory: *examplePlayed().Trajectory}}}, s.exportEpisodes)
 }
 
 // exportEpisodes sends the caller's episodes, a page of them in memory at a time.

@@ -35,6 +35,9 @@ func (f *failure) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
 
+// mostFlaws is how many flaws a problem document lists. Its detail counts all.
+const mostFlaws = 20
+
 // fail makes the problem of a status, where no tools.Error stands behind it.
 func fail(status int, detail string) *failure {
 	return &failure{Problem: client.Problem{
@@ -115,12 +118,19 @@ func restate(ctx huma.Context, _ string, v any) (any, error) {
 	if !ok {
 		return v, nil
 	}
+	f := restated(ctx.Operation(), model)
+	f.RequestID = exchangeOf(ctx.Context()).id
+	return f.Problem, nil
+}
+
+// restated is the failure that an error document of huma's stands for.
+func restated(op *huma.Operation, model *huma.ErrorModel) *failure {
 	f := fail(model.Status, model.Detail)
-	for _, detail := range model.Errors {
-		f.Errors = append(f.Errors, flawOf(ctx.Operation(), detail))
+	for _, detail := range model.Errors[:min(mostFlaws, len(model.Errors))] {
+		f.Errors = append(f.Errors, flawOf(op, detail))
 	}
-	if len(f.Errors) > 1 {
-		f.Detail = fmt.Sprintf("%d things are wrong with the request", len(f.Errors))
+	if n := len(model.Errors); n > 1 {
+		f.Detail = fmt.Sprintf("%d things are wrong with the request", n)
 	}
 	if len(f.Errors) == 1 {
 		f.Detail = f.Errors[0].Detail
@@ -131,8 +141,7 @@ func restate(ctx huma.Context, _ string, v any) (any, error) {
 			f.Errors = nil // the detail says it all
 		}
 	}
-	f.RequestID = exchangeOf(ctx.Context()).id
-	return f.Problem, nil
+	return f
 }
 
 // flawOf leaves out the offending value, which may be the whole body.
@@ -143,7 +152,7 @@ func flawOf(op *huma.Operation, detail *huma.ErrorDetail) client.Flaw {
 		return flaw
 	}
 	if _, name, ok := strings.Cut(detail.Location, "."); ok {
-		flaw.Parameter = name
+		flaw.Parameter = fmt.Sprintf("%.80s", name)
 		if !strings.Contains(flaw.Detail, "; want ") {
 			flaw.Want = admitted(op, name)
 		}

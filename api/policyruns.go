@@ -2,9 +2,9 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"path/filepath"
+	"reflect"
 
 	"github.com/labstack/echo/v4"
 
@@ -30,18 +30,19 @@ func (s *Server) policyRoutes() {
 		summary: "Hold a training", text: "It waits at the end of the update that it is at.", refusals: ended, answer: exampleRun()}, s.pauseRun)
 	handle(s, route{id: "resume-policy-run", method: http.MethodPost, path: "/v1/policy/runs/{id}/resume", tag: tag, role: Train,
 		summary: "Let a training go on", refusals: ended, answer: exampleRun()}, s.resumeRun)
-	s.raw(route{id: "watch-policy-run", path: "/v1/policy/runs/{id}/events", tag: tag, role: Train, refusals: append([]int{http.StatusBadRequest}, full...),
+	registry := s.api.OpenAPI().Components.Schemas
+	s.raw(route{id: "watch-policy-run", path: "/v1/policy/runs/{id}/events", tag: tag, role: Train, refusals: full, parameters: eventParameters(),
 		summary: "The telemetry as it comes, as Server-Sent Events", text: "An event is the record of an update, in JSON; its id is its number. Last-Event-ID goes on behind an event. The last event is named end and tells how the run stands."},
-		"text/event-stream", "id: 1\ndata: {\"update\":1}\n\n", s.watchRun)
+		[]content{{kind: eventsType, item: eventSchema(registry, reflect.TypeFor[telemetry.Record](), reflect.TypeFor[training.State](), reflect.TypeFor[unknownState]()), example: "id: 1\ndata: {\"update\":1}\n\n"}}, s.watchRun)
 	s.raw(route{id: "policy-run-plot-svg", path: "/v1/policy/runs/{id}/plot.svg", tag: tag, role: Train, refusals: full, summary: "The learning curves, as SVG"},
-		"image/svg+xml", "<svg></svg>", s.plotRun("svg", "image/svg+xml"))
+		[]content{{kind: "image/svg+xml", example: "<svg></svg>"}}, s.plotRun("svg", "image/svg+xml"))
 	s.raw(route{id: "policy-run-plot-png", path: "/v1/policy/runs/{id}/plot.png", tag: tag, role: Train, refusals: full, summary: "The learning curves, as PNG"},
-		"image/png", "", s.plotRun("png", "image/png"))
+		[]content{{kind: "image/png", example: ""}}, s.plotRun("png", "image/png"))
 	s.raw(route{id: "policy-run-telemetry", path: "/v1/policy/runs/{id}/telemetry.csv", tag: tag, role: Train, refusals: full, summary: "The telemetry as CSV, a line an update"},
-		"text/csv", "update,reward\n1,0.5\n", s.csvRun)
+		[]content{{kind: "text/csv", example: "update,reward\n1,0.5\n"}}, s.csvRun)
 	s.raw(route{id: "export-policy-run", path: "/v1/policy/runs/{id}/export.tar", tag: tag, role: Train, refusals: ended,
 		summary: "Everything that a training has made", text: "Its state, telemetry, curves, and the checkpoint with which toolgym train --resume goes on, as a tar archive. Of a run that has ended."},
-		"application/x-tar", "", s.exportRun)
+		[]content{{kind: "application/x-tar", example: ""}}, s.exportRun)
 }
 
 // openRuns finds the runs of earlier servers.
@@ -130,11 +131,7 @@ func (s *Server) watchRun(c echo.Context) error {
 		return edgeFailure(err)
 	}
 	return s.sendEvents(c, run.Events(), func() (string, []byte) {
-		text, err := json.Marshal(run.State())
-		if err != nil {
-			return "end", []byte("{}")
-		}
-		return "end", text
+		return "end", encoded(run.State(), nil)
 	})
 }
 

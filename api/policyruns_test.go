@@ -136,7 +136,7 @@ func TestPolicyRunFromStartToEnd(t *testing.T) {
 }
 
 // acts lets the run's policy plan.
-func (f *fixture) acts(t *testing.T, doc contract, run string) {
+func (f *fixture) acts(t *testing.T, doc *contract, run string) {
 	t.Helper()
 	ask := func(body string) answer { return f.ask("POST", "/v1/policy/act", body) }
 	greedy := ask(fmt.Sprintf(`{"task_id":"arithmetic/0/17","run":%q}`, run))

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,6 +29,8 @@ type route struct {
 	refusals         []int // statuses of this route's own refusals
 	limit            int64 // bytes of the body; zero takes Config.MaxBody
 	request, answer  any   // examples for the document
+
+	parameters []*huma.Param // of a raw route, besides those of its path
 }
 
 // A reply is an answer with nothing but a body.
@@ -47,8 +51,8 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 	op := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag},
 		Summary: r.summary, Description: r.text, DefaultStatus: r.status,
-		RejectUnknownQueryParameters: true, Metadata: map[string]any{},
-		Middlewares: huma.Middlewares{s.admits(r.role), s.onceEach, s.weighed(r.limit)},
+		Metadata:    map[string]any{},
+		Middlewares: huma.Middlewares{s.admits(r.role), s.wellAsked, s.weighed(r.limit)},
 	}
 	var served *huma.Operation
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
@@ -103,27 +107,49 @@ func bodyOf[I any]() reflect.Type {
 	return nil
 }
 
-// onceEach refuses a query that does not parse, or that names a parameter
-// twice: whichever value was taken, someone meant the other.
-func (s *Server) onceEach(ctx huma.Context, next func(huma.Context)) {
+// wellAsked refuses a query that is not the operation's.
+func (s *Server) wellAsked(ctx huma.Context, next func(huma.Context)) {
 	u := ctx.URL()
-	if u.RawQuery == "" {
+	model := queryFlaws(ctx.Operation(), u.RawQuery)
+	if model == nil {
 		next(ctx)
 		return
 	}
-	query, err := url.ParseQuery(u.RawQuery)
+	errs := make([]error, len(model.Errors))
+	for i, e := range model.Errors {
+		errs[i] = e
+	}
+	_ = huma.WriteErr(s.api, ctx, model.Status, model.Detail, errs...)
+}
+
+// queryFlaws reports a query that does not parse, that has a parameter which the
+// operation does not take, or the same parameter twice: whichever value was
+// taken, the client may have meant the other. It returns nil for other queries.
+func queryFlaws(op *huma.Operation, raw string) *huma.ErrorModel {
+	if raw == "" {
+		return nil
+	}
+	query, err := url.ParseQuery(raw)
 	if err != nil {
-		_ = huma.WriteErr(s.api, ctx, http.StatusBadRequest, "the query can not be read: "+err.Error())
-		return
+		return &huma.ErrorModel{Status: http.StatusBadRequest, Detail: "the query cannot be read: " + err.Error()}
 	}
-	for name, values := range query {
-		if len(values) > 1 {
-			_ = huma.WriteErr(s.api, ctx, http.StatusUnprocessableEntity, "",
-				&huma.ErrorDetail{Location: "query." + name, Message: "the parameter stands " + strconv.Itoa(len(values)) + " times; want it once"})
-			return
+	var flaws []*huma.ErrorDetail
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		flaw := &huma.ErrorDetail{Location: "query." + name}
+		switch n := len(query[name]); {
+		case !slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name }):
+			flaw.Message = "unknown query parameter"
+		case n > 1:
+			flaw.Message = "the parameter is given " + strconv.Itoa(n) + " times; want it once"
+		default:
+			continue
 		}
+		flaws = append(flaws, flaw)
 	}
-	next(ctx)
+	if flaws == nil {
+		return nil
+	}
+	return &huma.ErrorModel{Status: http.StatusUnprocessableEntity, Errors: flaws}
 }
 
 // compileBodies prepares the checks of all bodies, when every schema is known.

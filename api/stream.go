@@ -39,7 +39,12 @@ func (s *Server) streamRoute() {
 		linesType: {Schema: registry.Schema(reflect.TypeFor[grpo.Line](), true, ""), Example: line}}}
 	op.Responses["200"].Description = "The scores, a line each."
 	op.Responses["200"].Content = map[string]*huma.MediaType{
-		linesType: {Schema: registry.Schema(reflect.TypeFor[grpo.ScoredLine](), true, ""), Example: answer}}
+		linesType: {Schema: oneOf(registry, reflect.TypeFor[grpo.ScoredLine](), reflect.TypeFor[metricsLine]()), Example: answer}}
+}
+
+// metricsLine is the last line of an answer with metrics.
+type metricsLine struct {
+	Metrics grpo.Metrics `json:"metrics"`
 }
 
 type streamInput struct {
@@ -112,7 +117,7 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 	_ = w.control.EnableFullDuplex() // HTTP/2 is so by itself
 	metrics, err := scorer.Stream(ctx.Context(), w, w, o)
 	if err == nil && withMetrics {
-		err = json.NewEncoder(w).Encode(map[string]grpo.Metrics{"metrics": metrics})
+		err = json.NewEncoder(w).Encode(metricsLine{metrics})
 	}
 	if err == nil {
 		w.begin() // the lines may have been none

@@ -16,7 +16,7 @@ import (
 func secretOf(name string) string { return "tg_SECRET" + strings.ToUpper(name) }
 
 // token is a token whose secret is known.
-func token(t *testing.T, name string, roles ...string) api.Token {
+func token(t testing.TB, name string, roles ...string) api.Token {
 	t.Helper()
 	_, issued, err := api.Issue(name, roles...)
 	if err != nil {

@@ -79,7 +79,7 @@ func New(run eval.Run, records []eval.Record, agents []Agent, source rand.Source
 	for i, r := range records {
 		trials[i] = r.Trial
 	}
-	report := Report{Run: run, records: records, NotComputed: []Gap{}}
+	report := Report{Run: run, Routes: []Part{}, Baselines: []Reference{}, NotComputed: []Gap{}, records: records}
 	report.Run.Tasks = slices.Clone(run.Tasks)
 	for i := range report.Run.Tasks {
 		report.Run.Tasks[i].Document = nil
@@ -136,7 +136,7 @@ func parts(trials []eval.Trial, name func(eval.Trial) string, source rand.Source
 func (r *Report) compare(trials []eval.Trial, agents []Agent, source rand.Source) {
 	var raw []float64
 	for _, a := range agents {
-		reference := Reference{Name: a.Name, Summary: eval.Summarize(a.Trials, source), LeftOut: a.LeftOut, Reason: a.Reason}
+		reference := Reference{Name: a.Name, Summary: eval.Summarize(a.Trials, source), LeftOut: append([]string{}, a.LeftOut...), Reason: a.Reason}
 		if c, err := eval.Compare(a.Trials, trials, source); err == nil {
 			reference.Comparison = &c
 			raw = append(raw, c.P)
@@ -154,7 +154,7 @@ func (r *Report) compare(trials []eval.Trial, agents []Agent, source rand.Source
 
 // servers lists where trials were played.
 func servers(records []eval.Record) []Server {
-	var list []Server
+	list := []Server{}
 	for _, r := range records {
 		at := slices.IndexFunc(list, func(s Server) bool {
 			return s.Address == r.Server && s.Version == r.Version && s.Template == r.Template

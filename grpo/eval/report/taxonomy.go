@@ -31,6 +31,7 @@ type Example struct {
 // taxonomy files every trial that did not pass under one category, the most
 // frequent first.
 func taxonomy(records []eval.Record) (failures, excluded []Category) {
+	failures, excluded = []Category{}, []Category{} // JSON shows an empty list, not null
 	for _, r := range records {
 		switch {
 		case r.Failure != nil:
