@@ -88,7 +88,7 @@ func TestReferencesKeepNobodyWaiting(t *testing.T) {
 	r, references := kept(t, w, "a")
 	w.gate = make(chan struct{})
 	got, whole, err := references.Report(t.Context(), r, "a", 0)
-	if err != nil || whole || got.Baselines != nil || got.Summary.Trials != 2 {
+	if err != nil || whole || len(got.Baselines) != 0 || got.Summary.Trials != 2 {
 		t.Errorf("whole: %t, %+v, %v", whole, got.Baselines, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
