@@ -167,9 +167,14 @@ func admitNull(schema *huma.Schema, t reflect.Type) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property := schema.Properties[name]
 		if field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") && property != nil && property.Ref != "" {
-			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{property, {Type: "null"}}, Description: property.Description}
+			schema.Properties[name] = orNull(property)
 		}
 	}
+}
+
+// orNull is a schema that admits null as well.
+func orNull(schema *huma.Schema) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{schema, {Type: "null"}}, Description: schema.Description}
 }
 
 // settle mends what reflection can not know, when every type is registered: no

@@ -42,6 +42,12 @@ func mediaTypes() map[string]string {
 // reportContents are the forms of a report as the document shows them.
 func reportContents(registry huma.Registry) []content {
 	list := []content{{kind: mediaTypes()["json"], schema: registry.Schema(reflect.TypeFor[formats.Report](), true, ""), example: exampleReport()}}
+	properties := registry.SchemaFromRef(list[0].schema.Ref).Properties
+	for name, property := range properties {
+		if name != "run" && name != "not_computed" { // a field that cannot be encoded is null and listed there
+			properties[name] = orNull(property)
+		}
+	}
 	for _, c := range []content{{kind: mediaTypes()["text"], example: "llama3.2:3b: 0.400 …\n"}, {kind: mediaTypes()["md"], example: "# llama3.2:3b\n…"}, {kind: mediaTypes()["html"], example: "<!doctype html>…"},
 		{kind: mediaTypes()["csv"], example: "run,model,…\n"}, {kind: mediaTypes()["junit"], example: "<testsuites>…</testsuites>"}} {
 		c.kind, _, _ = strings.Cut(c.kind, ";")
@@ -57,8 +63,11 @@ func reportFormats() *huma.Schema {
 
 func exampleReport() formats.Report {
 	run := exampleEval().Run
-	summary := eval.Summarize(nil, rand.NewPCG(1, 1))
-	return formats.Report{Run: run, Summary: summary, Levels: []formats.Part{}, Routes: []formats.Part{}, Baselines: []formats.Reference{}, Failures: []formats.Category{}, Excluded: []formats.Category{}, Servers: []formats.Server{}}
+	report, err := formats.New(run, nil, nil, rand.NewPCG(1, 1))
+	if err != nil {
+		panic("api: the example of a report cannot be made: " + err.Error())
+	}
+	return report
 }
 
 // reportEval sends a report, whole or not at all.

@@ -104,6 +104,9 @@ func typeOf(schema *huma.Schema) (name, link string) {
 	case schema.Type == huma.TypeArray:
 		name, link = typeOf(schema.Items)
 		return "list of " + name, link
+	case len(schema.AnyOf) == 2 && schema.AnyOf[1].Type == "null":
+		name, link = typeOf(schema.AnyOf[0])
+		return name + " or null", link
 	case schema.Type == "":
 		return "any", ""
 	}

@@ -79,7 +79,8 @@ func New(run eval.Run, records []eval.Record, agents []Agent, source rand.Source
 	for i, r := range records {
 		trials[i] = r.Trial
 	}
-	report := Report{Run: run, Routes: []Part{}, Baselines: []Reference{}, NotComputed: []Gap{}, records: records}
+	report := Report{Run: run, Summary: eval.Summarize(nil, rand.NewPCG(0, 0)), Levels: []Part{}, Routes: []Part{}, Baselines: []Reference{},
+		Failures: []Category{}, Excluded: []Category{}, Servers: []Server{}, NotComputed: []Gap{}, records: records}
 	report.Run.Tasks = slices.Clone(run.Tasks)
 	for i := range report.Run.Tasks {
 		report.Run.Tasks[i].Document = nil
