@@ -75,6 +75,7 @@ func defectSentences() map[parse.Defect]string {
 		parse.DefectTooDeep:          "It is nested too deeply.",
 		parse.DefectTooLarge:         "It is too large.",
 		parse.DefectTooMany:          "There are more attempts than are read.",
+		parse.DefectTooMuchWork:      "Reading it takes too much work: the same text would have to be read again and again.",
 		parse.DefectAmbiguous:        "It has both arguments and parameters.",
 		parse.DefectPositional:       "An argument stands without its name.",
 		parse.DefectTruncated:        "The token limit cut it off.",

@@ -87,14 +87,19 @@ func (s *scan) lastResort() {
 }
 
 // unknownCall finds a declared name where only a call would put it: as a tag,
-// as an attribute, or behind the word of an agent's protocol.
+// as an attribute, or behind the word of an agent's protocol. Fences with prose
+// around them are left out.
 func (s *scan) unknownCall() (at, end int, ok bool) {
 	from := s.begin
 	if n := len(s.reasoning); n > 0 {
 		from = s.reasoning[n-1].End
 	}
+	documented := s.documented
 	for i := from; i < s.end; i++ {
-		if s.namesTool(i, i == from || s.text[i-1] == '\n') && !s.isDocumented(i) {
+		for len(documented) > 0 && i >= documented[0].End {
+			documented = documented[1:]
+		}
+		if s.namesTool(i, i == from || s.text[i-1] == '\n') && (len(documented) == 0 || i < documented[0].Start) {
 			return i, s.end, true
 		}
 	}
@@ -146,14 +151,4 @@ func protocolWord(line string) string {
 		}
 	}
 	return ""
-}
-
-// isDocumented reports whether an offset lies in a fence with prose around it.
-func (s *scan) isDocumented(at int) bool {
-	for _, span := range s.documented {
-		if at >= span.Start && at < span.End {
-			return true
-		}
-	}
-	return false
 }

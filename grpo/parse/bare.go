@@ -130,7 +130,7 @@ func (s *scan) wholeObjects(at int, st style) bool {
 		s.swap(DefectMissingWrapper, DefectMissingOpenTag)
 	}
 	if !s.ends(s.pos) {
-		*s = saved
+		s.restore(&saved)
 		return false
 	}
 	if s.family == Auto {
@@ -166,7 +166,7 @@ func (s *scan) bareList(at int) bool {
 		return true
 	}
 	value, size, err := s.reader.Limits.JSON.Prefix(s.text[at:s.end])
-	s.spent += size
+	s.budget.decode(size)
 	if err != nil {
 		if failure, ok := errors.AsType[*strictjson.Error](err); ok && s.startsCall(next) {
 			s.broken(at, at, "", failure)

@@ -157,7 +157,7 @@ func (s *scan) dsmlParameter(at int, prefix, invokeCloser string, t *tagged) (ne
 // -1. The closer's text may stand inside the value.
 func (s *scan) decodedEnd(from int, closer string) int {
 	_, size, err := s.reader.Limits.JSON.Prefix(s.text[from:s.end])
-	s.spent += size
+	s.budget.decode(size)
 	if next := s.skipBlanks(from + size); err == nil && s.hasAt(next, closer) {
 		return next
 	}

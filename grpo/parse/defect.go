@@ -69,6 +69,7 @@ const (
 	DefectTooDeep            Defect = "too_deep"
 	DefectTooLarge           Defect = "too_large"
 	DefectTooMany            Defect = "too_many_attempts"
+	DefectTooMuchWork        Defect = "too_much_work" // reading the text looked at too many bytes again
 	DefectArgumentsNotObject Defect = "arguments_not_object"
 	DefectAmbiguous          Defect = "ambiguous_arguments" // both arguments and parameters
 	DefectPositional         Defect = "positional_argument" // pythonic: f(1)

@@ -56,11 +56,12 @@
 //
 // # Bounds
 //
-// Time and memory are linear in the text. Decoders may look at each byte only
-// a fixed number of times in all ([Limits] bounds attempts and payloads); what
-// lies beyond is lost and says so. Invalid UTF-8 breaks neither spans nor
-// anything else; inside of arguments it loses the attempt. FUZZING.md says what
-// was tried.
+// Time and memory are linear in the text. [Limits] bounds attempts and payloads.
+// Reading a text has a budget of work, in bytes that are looked at, proportional
+// to its size: what lies beyond is lost and says so ([DefectTooMuchWork]). That
+// is why reading one text takes no context; callers check theirs between texts.
+// Invalid UTF-8 breaks neither spans nor anything else; inside of arguments it
+// loses the attempt. FUZZING.md says what was tried.
 //
 // # Structured messages
 //

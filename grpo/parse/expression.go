@@ -21,6 +21,7 @@ func (s *scan) expressionName(at int) string {
 	for end < s.end && isNameByte(s.text[end]) {
 		end++
 	}
+	s.budget.search(end - at)
 	if end == at || !s.hasAt(end, "(") || s.text[at] >= '0' && s.text[at] <= '9' {
 		return ""
 	}
@@ -66,6 +67,7 @@ func (e *expression) argument() *strictjson.Error {
 	for keyEnd < s.end && isNameByte(s.text[keyEnd]) {
 		keyEnd++
 	}
+	s.budget.search(keyEnd - e.at)
 	key := s.text[e.at:keyEnd]
 	equals := s.skipBlanks(keyEnd)
 	switch {
@@ -80,7 +82,7 @@ func (e *expression) argument() *strictjson.Error {
 	}
 	e.at = s.skipBlanks(equals + 1)
 	value, size, mends, err := s.reader.Limits.JSON.Literal(s.text[e.at:s.end])
-	s.spent += size
+	s.budget.decode(size)
 	if failure, ok := errors.AsType[*strictjson.Error](err); ok {
 		return &strictjson.Error{Kind: failure.Kind, Offset: e.at - e.start + failure.Offset, Message: failure.Message}
 	}

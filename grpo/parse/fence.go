@@ -12,7 +12,7 @@ func (s *scan) fence(m mark) {
 	}
 	inside := m.end + line + 1
 	closer := s.find("\n```", inside-1)
-	whole := s.onlyFences() && s.nothingShown(m.at)
+	whole := s.depth < maxFences && s.nothingShown(m.at) && s.onlyFences()
 	switch {
 	case closer < 0:
 		if whole {
@@ -30,8 +30,8 @@ func (s *scan) fence(m mark) {
 
 // onlyFences reports whether all attempts so far stood in fences.
 func (s *scan) onlyFences() bool {
-	for i := range s.attempts {
-		if !s.attempts[i].Has(DefectCodeFence) {
+	for s.fenced = min(s.fenced, len(s.attempts)); s.fenced < len(s.attempts); s.fenced++ {
+		if !s.attempts[s.fenced].Has(DefectCodeFence) {
 			return false
 		}
 	}
@@ -57,23 +57,32 @@ func (s *scan) hidesReasoningCloser(at, end int) bool {
 	return false
 }
 
+// maxFences bounds how many fences are unwrapped one within another: each is
+// read once more.
+const maxFences = 4
+
 // unwrap reads text[inside:end] as if it were the content. It answers false,
 // having done nothing, when there is no attempt in it.
 func (s *scan) unwrap(at, inside, end, after int) bool {
 	saved := *s
-	s.begin, s.end, s.found = inside, end, nil
+	s.begin, s.end, s.memo = inside, end, memo{}
 	s.pos, s.shown, s.tryStart, s.attempts = inside, inside, true, nil
+	s.earlier, s.fenced, s.depth = s.earlier+len(saved.attempts), 0, s.depth+1
 	s.loop()
+	s.memo = saved.memo
 	if len(s.attempts) == 0 {
-		*s = saved
+		s.restore(&saved)
 		return false
 	}
 	s.swap(DefectMissingWrapper, DefectCodeFence)
 	s.attempts[0].Span.Start = at
 	s.attempts[len(s.attempts)-1].Span.End = after
 	s.attempts = append(saved.attempts, s.attempts...)
-	s.begin, s.end, s.found, s.stopped = saved.begin, saved.end, saved.found, saved.stopped
-	s.segments, s.visible, s.pos, s.shown = saved.segments, saved.visible, after, after
+	s.begin, s.end, s.earlier, s.fenced, s.depth = saved.begin, saved.end, saved.earlier, saved.fenced, saved.depth
+	s.segments, s.visible, s.pos, s.shown, s.stopped = saved.segments, saved.visible, after, after, saved.stopped
+	if s.over {
+		s.pos, s.shown, s.stopped = s.end, s.end, true
+	}
 	s.afterCall = len(s.segments)
 	return true
 }

@@ -35,7 +35,7 @@ func (s *scan) foreignJSON(m mark) (done, ok bool) {
 		return false, false
 	}
 	value, size, err := s.reader.Limits.JSON.Prefix(s.text[at:s.end])
-	s.spent += size
+	s.budget.decode(size)
 	first := len(s.attempts)
 	if err != nil {
 		if failure, ok := errors.AsType[*strictjson.Error](err); !ok || !s.mentionsTool(at, m.closer, failure) {
@@ -95,12 +95,8 @@ func (s *scan) mentionsTool(at int, closer string, failure *strictjson.Error) bo
 }
 
 func (s *scan) mentions(text string) bool {
-	for name := range s.reader.declared {
-		if strings.Contains(text, name) {
-			return true
-		}
-	}
-	return false
+	s.budget.search(len(text))
+	return s.reader.names().in(text)
 }
 
 // foreignCalls reads a list of declared calls in another wrapper, for a family
@@ -114,7 +110,7 @@ func (s *scan) foreignCalls(m mark) bool {
 	first := len(s.attempts)
 	s.callsBetween(m)
 	if !s.allDeclared(first) {
-		*s = saved
+		s.restore(&saved)
 		return false
 	}
 	s.mark(first, DefectWrongWrapper)

@@ -38,7 +38,7 @@ func (s *scan) gemma(m mark, quote string) bool {
 	}
 	g := gemmaReader{cursor: cursor{s: s, at: from + size, start: from + size}, quote: quote, limits: s.reader.Limits.JSON}
 	value, failure := g.object()
-	s.spent += g.at - g.start
+	s.budget.decode(g.at - g.start)
 	if failure != nil {
 		s.broken(m.at, g.start, m.closer, failure)
 		return true

@@ -25,6 +25,9 @@ func (s *scan) glm40414Start(at int) bool {
 		if !s.hasAt(brace, "{") {
 			break
 		}
+		if !s.afford() {
+			return true
+		}
 		if !s.argumentsOf(at, brace, name, "", "", nil) {
 			return true
 		}
@@ -38,7 +41,7 @@ func (s *scan) glm40414Start(at int) bool {
 		at = s.skipBlanks(at + len("<|assistant|>"))
 		s.drop(at)
 	}
-	*s = saved
+	s.restore(&saved)
 	return false
 }
 

@@ -42,6 +42,7 @@ func (s *scan) glmName(at int) (name string, next int, ok bool) {
 	if i := strings.IndexByte(head, '<'); i >= 0 {
 		head = head[:i]
 	}
+	s.budget.search(len(head))
 	name = strings.TrimSpace(head)
 	next = s.skipBlanks(at + len(head))
 	closed := s.hasAt(next, argKeyOpen) || s.hasAt(next, toolCallClose)
@@ -59,8 +60,14 @@ func (s *scan) glmName(at int) (name string, next int, ok bool) {
 // orphanArguments reads a block whose <tool_call> is missing: the name is the
 // line before the first key, and must be declared.
 func (s *scan) orphanArguments(m mark) bool {
-	before := strings.TrimRight(s.text[s.shown:m.at], " \n\r\t")
-	start := s.shown + strings.LastIndexByte(before, '\n') + 1
+	from := max(s.shown, m.at-maxHeader)
+	s.budget.search(m.at - from)
+	before := strings.TrimRight(s.text[from:m.at], " \n\r\t")
+	line := strings.LastIndexByte(before, '\n') + 1
+	if line == 0 && from > s.shown {
+		return false // the line starts too far away
+	}
+	start := from + line
 	name := strings.TrimSpace(s.text[start:m.at])
 	if !s.isDeclared(name) {
 		return false

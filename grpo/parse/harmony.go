@@ -53,7 +53,7 @@ func (s *scan) harmony(m mark) bool {
 		return false
 	}
 	if end := len(strings.TrimRight(s.text, " \n\r\t")); end > s.end && s.begin == 0 {
-		s.end, s.found = end, nil // the ends of messages are part of the form
+		s.end, s.memo = end, memo{} // the ends of messages are part of the form
 	}
 	start := s.headerBefore(m)
 	s.show(start)
@@ -224,7 +224,7 @@ func (s *scan) harmonyStripped(at int) bool {
 			s.afterLast(next + len(harmonyCall))
 		}
 		if !s.ends(s.pos) {
-			*s = saved
+			s.restore(&saved)
 			return false
 		}
 	}

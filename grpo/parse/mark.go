@@ -66,20 +66,6 @@ type mark struct {
 	closer  string // reasoning: what ends it; alias: its closing tag
 }
 
-// nextMark finds the first marker at or after an offset.
-func (s *scan) nextMark(from int) (mark, bool) {
-	text := s.text[:s.end]
-	for i := from; i < len(text); i++ {
-		switch text[i] {
-		case '<', '[', '`', 'f', '>':
-			if m, ok := s.markAt(i); ok {
-				return m, true
-			}
-		}
-	}
-	return mark{}, false
-}
-
 // markAt recognises the marker that starts at an offset.
 func (s *scan) markAt(i int) (m mark, ok bool) {
 	if i >= s.end {
@@ -134,8 +120,10 @@ func fenceMark(text string, at, begin int) (mark, int) {
 	if !strings.HasPrefix(text[at:], "```") {
 		return mark{}, 0
 	}
-	line := strings.LastIndexByte(text[begin:at], '\n') + 1
-	if strings.TrimLeft(text[begin+line:at], " \t") != "" {
+	for at > begin && (text[at-1] == ' ' || text[at-1] == '\t') {
+		at--
+	}
+	if at > begin && text[at-1] != '\n' {
 		return mark{}, 0
 	}
 	return mark{kind: codeFence}, 3

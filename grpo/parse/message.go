@@ -20,7 +20,13 @@ type message struct {
 	generated json.Number // tokens that the server says it generated
 	failure   string      // the message of an error body
 	failed    bool
+	most      int // calls that are read
+	depth     int // objects around the one that is being read
 }
+
+// maxDescent is the depth of a message in the deepest answer that a server
+// sends: OpenAI's, in a choice. Each level is decoded once more.
+const maxDescent = 2
 
 // toolCall is one entry of tool_calls.
 type toolCall struct {
@@ -38,7 +44,7 @@ func (r *Reader) readMessage(in Input) (Reading, error) {
 	if err != nil {
 		return Reading{}, refusal.New("/message", "a chat message, or an error body", "the message is no JSON object: %v", err)
 	}
-	var m message
+	m := message{most: r.Limits.Attempts + 1}
 	m.read(string(in.Message), 0, members)
 	return r.readAnswer(&m, in), nil
 }
@@ -131,11 +137,13 @@ func (m *message) readList(text string, base int, member strictjson.Member, valu
 
 // descend reads the object at an offset of the text.
 func (m *message) descend(text string, at int) {
-	if at < 0 || at >= len(text) {
+	if at < 0 || at >= len(text) || m.depth >= maxDescent {
 		return
 	}
 	if members, _, _, err := decodeObject(text[at:]); err == nil {
+		m.depth++
 		m.read(text, at, members)
+		m.depth--
 	}
 }
 
@@ -144,6 +152,9 @@ func (m *message) descend(text string, at int) {
 func (m *message) readCalls(text string, at int, list []any) {
 	at++
 	for _, entry := range list {
+		if len(m.calls) >= m.most {
+			return
+		}
 		at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \n\r\t,"))
 		if _, ok := entry.(map[string]any); !ok {
 			m.calls = append(m.calls, toolCall{span: Span{at, at}})

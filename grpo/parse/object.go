@@ -105,13 +105,13 @@ func (s *scan) decode(at int) (members []strictjson.Member, end int, mends stric
 	text := s.text[at:s.end]
 	limits := s.reader.Limits.JSON
 	members, size, err := limits.AppendObject(s.members[:0], text, &s.spare)
-	s.spent += size
+	s.budget.decode(size)
 	if err == nil {
 		s.members = members
 		return members, at + size, 0, nil
 	}
 	members, size, mends, err = limits.Mend(text)
-	s.spent += 2 * size
+	s.budget.decode(2 * size)
 	if err != nil {
 		failure, _ = errors.AsType[*strictjson.Error](err)
 		return nil, 0, 0, failure
@@ -156,6 +156,10 @@ func (s *scan) call(a *Attempt, members []strictjson.Member, base int, st style)
 
 // nestedCall reads {"type":"function","function":{…}}.
 func (s *scan) nestedCall(a *Attempt, p parts, base int, st style) {
+	if s.budget.exhausted() {
+		*a = Attempt{Status: StatusMalformed, Defects: []Defect{DefectTooMuchWork}}
+		return
+	}
 	at := base + p.function.Start // p points into what the next line overwrites
 	inner, _, _, failure := s.decode(at)
 	if failure != nil {

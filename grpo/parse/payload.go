@@ -94,6 +94,7 @@ func (s *scan) strayClosers(at int, closer string) int {
 	for s.hasAt(end, "}") || s.hasAt(end, "]") {
 		end = s.skipBlanks(end + 1)
 	}
+	s.budget.search(end - at)
 	if !s.ends(end) && (closer == "" || !s.hasAt(end, closer)) {
 		return at
 	}
@@ -198,9 +199,11 @@ func (s *scan) openFence(at int) (int, bool) {
 	if !s.hasAt(at, "```") {
 		return at, false
 	}
-	end := at + 3
-	for end < s.end && s.text[end] != '\n' && s.text[end] != '{' && s.text[end] != '[' {
-		end++
+	end := s.end
+	for _, word := range [...]string{"\n", "{", "["} {
+		if i := s.find(word, at+len("```")); i >= 0 {
+			end = min(end, i)
+		}
 	}
 	return s.skipBlanks(end), true
 }

@@ -24,7 +24,7 @@ func (s *scan) pythonicStart(at int) bool {
 	saved := *s
 	end, ok := s.callList(at, at, "")
 	if ok && !s.ends(end) && !s.allDeclared(0) {
-		*s = saved
+		s.restore(&saved)
 		return false
 	}
 	return true
@@ -67,7 +67,7 @@ func (s *scan) wholeCalls(at int) bool {
 	whole := ok && s.ends(end) && s.allDeclared(0)
 	broken := !ok && s.isDeclared(s.expressionName(s.skipBlanks(at+1)))
 	if !whole && !broken {
-		*s = saved
+		s.restore(&saved)
 		return false
 	}
 	s.callsWithoutWrapper(true)
@@ -100,9 +100,9 @@ func (s *scan) bareLines(at int) bool {
 	}
 	saved := *s
 	end, ok := s.callLines(at, at, "")
-	cut := !ok && s.attempts[len(s.attempts)-1].Status == StatusTruncated
+	cut := !ok && (s.over || s.attempts[len(s.attempts)-1].Status == StatusTruncated)
 	if !cut && (!ok || !s.ends(end) || !s.allDeclared(0)) {
-		*s = saved
+		s.restore(&saved)
 		return false
 	}
 	s.callsWithoutWrapper(false)
@@ -116,7 +116,11 @@ func (s *scan) trailingCalls() bool {
 	if n := len(s.reasoning); n > 0 {
 		from = s.reasoning[n-1].End
 	}
-	for at := s.find("[", from); at >= 0 && s.spent < s.allowance(); at = s.find("[", at+1) {
+	for at := s.find("[", from); at >= 0; at = s.find("[", at+1) {
+		if s.budget.exhausted() {
+			s.giveUp(at, DefectTooMuchWork)
+			return true
+		}
 		if !s.isDeclared(s.expressionName(s.skipBlanks(at + 1))) {
 			continue
 		}
@@ -129,9 +133,10 @@ func (s *scan) trailingCalls() bool {
 			s.mark(0, DefectLeadingText)
 			return true
 		}
-		found := s.found
-		*s = saved
-		s.found = found
+		if s.over {
+			return true // there are more calls than are read
+		}
+		s.restore(&saved)
 	}
 	return false
 }

@@ -45,6 +45,9 @@ func (s *scan) qwen3Coder(m mark) bool {
 	}
 	first, start := len(s.attempts), m.at
 	for s.hasAt(at, functionOpen) {
+		if !s.afford() {
+			return true
+		}
 		end, ok := s.function(start, at)
 		if !ok {
 			return true

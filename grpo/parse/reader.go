@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"maps"
 	"sync"
 
 	"toolgym/internal/strictjson"
@@ -32,7 +33,8 @@ type Reader struct {
 	StrictSyntax bool
 
 	declared map[string]*declared
-	scans    sync.Pool // of *scan, to be used again
+	names    func() *matcher // of the declared names, made when first needed
+	scans    sync.Pool       // of *scan, to be used again
 }
 
 // NewReader makes a reader with the default limits.
@@ -43,6 +45,7 @@ func NewReader(set tools.Set) *Reader {
 			r.declared[tool.Name] = &declared{tool: tool}
 		}
 	}
+	r.names = sync.OnceValue(func() *matcher { return newMatcher(maps.Keys(r.declared)) })
 	return r
 }
 
@@ -85,19 +88,26 @@ func (r *Reader) readText(to *Reading, text string, family Family, finish string
 	if !ok {
 		s = new(scan)
 	}
-	s.reader, s.text, s.family, s.cutOff = r, text, family, finish == "length"
 	for i := range to.Attempts {
 		s.spare.Give(to.Attempts[i].Value)
 	}
 	s.attempts = to.Attempts[:0]
+	r.prepare(s, text, family, finish)
+	s.run()
+	s.finish(to)
+	s.reset()
+	r.scans.Put(s)
+}
+
+// prepare makes a scan of a text.
+func (r *Reader) prepare(s *scan, text string, family Family, finish string) {
+	s.reader, s.text, s.family, s.cutOff = r, text, family, finish == "length"
 	switch family {
 	case "":
 		s.family = Auto
 	case Structured:
 		s.family, s.inContent = Auto, true
 	}
-	s.run()
-	s.finish(to)
-	s.reset()
-	r.scans.Put(s)
+	s.end = len(trimTurnEnd(text))
+	s.budget = newBudget(s.end)
 }

@@ -43,8 +43,9 @@ func (s *scan) lookBehind() {
 	unclosed := has(s.defects, DefectReasoningUnclosed)
 	for _, span := range s.reasoning {
 		hidden := scan{reader: s.reader, text: s.text, family: s.asked, asked: s.asked, reasoned: true, tryStart: true,
-			begin: span.Start, pos: span.Start, shown: span.Start, end: span.End}
+			begin: span.Start, pos: span.Start, shown: span.Start, end: span.End, earlier: len(s.attempts), budget: s.budget}
 		hidden.loop()
+		s.budget = hidden.budget
 		for _, a := range hidden.attempts {
 			if a.Status != StatusOK && !unclosed {
 				continue
@@ -55,6 +56,13 @@ func (s *scan) lookBehind() {
 				a.fail(StatusUnclosed, DefectCallInReasoning)
 				s.attempts = append(s.attempts, a)
 			}
+		}
+		if s.budget.exhausted() {
+			s.defects = with(s.defects, DefectTooMuchWork)
+			return
+		}
+		if unclosed && hidden.over {
+			return
 		}
 	}
 }

@@ -31,8 +31,12 @@ type scan struct {
 	inContent bool     // structured: calls do not belong here
 	reasoned  bool     // reasoning was cut already
 	stopped   bool
-	spent     int // bytes that decoders have looked at
-	found     []search
+	earlier   int  // attempts outside of the fence that is being unwrapped
+	fenced    int  // attempts known to be in fences, from the first on
+	depth     int  // fences around the text that is being read
+	over      bool // a limit ended the reading
+	budget    budget
+	memo      memo
 	members   []strictjson.Member // of the object that was decoded last
 	spare     strictjson.Spare    // arguments of attempts that were read before
 	tryStart  bool                // the position is where the content starts
@@ -42,17 +46,29 @@ type scan struct {
 // reset makes the scan ready for another text. Its lists keep their memory, but
 // for the attempts, which the reading has.
 func (s *scan) reset() {
-	*s = scan{segments: s.segments[:0], reasoning: s.reasoning[:0], documented: s.documented[:0], found: s.found[:0], members: s.members[:0], spare: s.spare}
+	*s = scan{segments: s.segments[:0], reasoning: s.reasoning[:0], documented: s.documented[:0], memo: memo{found: s.memo.found[:0]}, members: s.members[:0], spare: s.spare}
+}
+
+// restore undoes what was done since saved was copied, but for the work that it
+// took, what was learned about the text, and the spare objects, of which some
+// are in use now.
+func (s *scan) restore(saved *scan) {
+	budget, memo, members, spare := s.budget, s.memo, s.members, s.spare
+	*s = *saved
+	s.budget, s.memo, s.members, s.spare = budget, memo, members, spare
 }
 
 // run reads the text from left to right: whatever starts first decides.
 func (s *scan) run() {
-	s.end = len(trimTurnEnd(s.text))
 	s.asked = s.family
 	s.tryStart = true
 	s.loop()
 	if len(s.attempts) == 0 && !s.stopped {
-		s.lastResort()
+		if s.budget.exhausted() {
+			s.giveUp(s.begin, DefectTooMuchWork)
+		} else {
+			s.lastResort()
+		}
 	}
 	s.lookBehind()
 }
@@ -66,7 +82,7 @@ func (s *scan) loop() {
 			}
 		}
 		m, ok := s.nextMark(s.pos)
-		if !ok {
+		if !ok || !s.affordWork() {
 			break
 		}
 		s.take(m)
@@ -119,27 +135,9 @@ func (s *scan) open(m mark) {
 	}
 }
 
-// afford ends the reading where the limits are reached.
-func (s *scan) afford() bool {
-	switch {
-	case len(s.attempts) >= s.reader.Limits.Attempts:
-		s.lose(s.pos, s.end, StatusMalformed, DefectTooMany)
-	case s.spent > s.allowance():
-		s.lose(s.pos, s.end, StatusMalformed, DefectTooLarge)
-	default:
-		return true
-	}
-	s.pos, s.shown, s.stopped = s.end, s.end, true
-	return false
-}
-
-// allowance is the number of bytes that decoders may look at: enough for any
-// honest text, and a bound for one that makes every attempt look far ahead.
-func (s *scan) allowance() int { return 16*(s.end-s.begin) + 1<<16 }
-
 // nothingShown reports whether no visible text stands before an offset.
 func (s *scan) nothingShown(before int) bool {
-	return !s.visible && s.blank(s.shown, before)
+	return !s.visible && s.skipBlanks(s.shown) >= before
 }
 
 // ends reports whether the content ends at an offset: with the text, or with a
@@ -208,13 +206,6 @@ func (s *scan) mark(from int, defects ...Defect) {
 	}
 }
 
-func (s *scan) skipBlanks(at int) int {
-	for at < s.end && isBlank(s.text[at]) {
-		at++
-	}
-	return at
-}
-
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 // hasAt reports whether a word stands at an offset of the text.
@@ -236,38 +227,3 @@ func (s *scan) blank(at, end int) bool {
 const maxHeader = 512
 
 func (s *scan) isDeclared(name string) bool { return s.reader.isDeclared(name) }
-
-// search remembers where a word was found, so that looking for it again and
-// again takes linear time in all.
-type search struct {
-	word     string
-	from, at int
-}
-
-// find returns the offset of the first occurrence of a word at or after from,
-// or -1.
-func (s *scan) find(word string, from int) int {
-	if from > s.end {
-		return -1
-	}
-	for i := range s.found {
-		f := &s.found[i]
-		if f.word != word {
-			continue
-		}
-		if from < f.from || f.at >= 0 && f.at < from {
-			f.from, f.at = from, s.index(word, from)
-		}
-		return f.at
-	}
-	at := s.index(word, from)
-	s.found = append(s.found, search{word, from, at})
-	return at
-}
-
-func (s *scan) index(word string, from int) int {
-	if i := strings.Index(s.text[from:s.end], word); i >= 0 {
-		return from + i
-	}
-	return -1
-}

@@ -11,6 +11,7 @@ import (
 // tags; the schema types them.
 type tagged struct {
 	declared *declared // nil for an unknown tool
+	budget   *budget
 	limits   strictjson.Limits
 	value    map[string]any
 	json     []byte
@@ -19,7 +20,7 @@ type tagged struct {
 }
 
 func (s *scan) newTagged(name string) *tagged {
-	return &tagged{declared: s.reader.declared[name], limits: s.reader.Limits.JSON, value: map[string]any{}, json: []byte{'{'}}
+	return &tagged{declared: s.reader.declared[name], budget: &s.budget, limits: s.reader.Limits.JSON, value: map[string]any{}, json: []byte{'{'}}
 }
 
 // add types the text of an argument by the schema and keeps it.
@@ -32,6 +33,7 @@ func (t *tagged) add(key, raw string) {
 }
 
 func (t *tagged) keep(key, raw string, v typed) {
+	t.budget.decode(len(key) + len(raw))
 	if _, twice := t.value[key]; twice {
 		t.failure = DefectDuplicateKey
 	}

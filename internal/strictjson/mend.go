@@ -32,7 +32,8 @@ const jsonMends = MendComma | MendControl | MendSurrogate
 // Mend reads one object at the start of the text like [Limits.Object], accepts
 // the misspellings of [Mends], and says which it met. The values are those
 // that were meant; the spans are those of the text as it stands. The error is
-// the [*Error] of the reading that came furthest.
+// the [*Error] of the reading that came furthest, and end is how far any reading
+// looked.
 func (l Limits) Mend(text string) (members []Member, end int, mends Mends, err error) {
 	r := reader{text: text, limits: l, mode: jsonMends}
 	members, failure := r.topObject(nil)
@@ -47,7 +48,7 @@ func (l Limits) Mend(text string) (members []Member, end int, mends Mends, err e
 	case python != nil && python.Offset > failure.Offset:
 		failure = python
 	}
-	return nil, failure.Offset, 0, failure
+	return nil, max(r.pos, p.pos), 0, failure
 }
 
 // Literal reads one Python or JSON literal at the start of the text (blanks may

@@ -1,0 +1,12 @@
+package parse
+
+// Work reads a text and returns how many bytes were looked at in all, as the
+// budget counts them, whatever of the reading was undone.
+func (r *Reader) Work(in Input) (total int, reading Reading) {
+	s := new(scan)
+	r.prepare(s, *in.Text, in.Family, in.FinishReason)
+	s.budget.total = &total
+	s.run()
+	s.finish(&reading)
+	return total, reading
+}
