@@ -63,6 +63,32 @@ func TestOrdinaryTextsAreFarFromTheBudget(t *testing.T) {
 	}
 }
 
+// TestLongTextsKeepTheirVerdict compares short and long texts of one kind: work
+// that is remembered and not done again does not exhaust the budget.
+func TestLongTextsKeepTheirVerdict(t *testing.T) {
+	reader := growthReader(t, true)
+	for name, chain := range chains() {
+		switch name {
+		case "openers in values", "functions in values", "invokes in values":
+			continue // what TestBudgetExhausted is about
+		case "names joined":
+			continue // what TestAttemptsAreBounded is about
+		}
+		t.Run(name, func(t *testing.T) {
+			short, long := chain(2_000), chain(200_000)
+			want, err := reader.Read(parse.Input{Text: &short})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := reader.Read(parse.Input{Text: &long})
+			if err != nil || got.Tier != want.Tier || got.Has(parse.DefectTooMuchWork) {
+				t.Errorf("%s when short, and %s %s when long, %v", want.Tier, got.Tier, got.Defects, err)
+			}
+			checkInvariants(t, long, got)
+		})
+	}
+}
+
 // TestAttemptsAreBounded reads more calls than there may be attempts, in forms
 // whose calls are read in different loops.
 func TestAttemptsAreBounded(t *testing.T) {
@@ -113,7 +139,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 func TestUndoneReadingKeepsUsedMemoryApart(t *testing.T) {
 	reader := growthReader(t, true)
 	call := `{"name":"f","arguments":{"a":1}}`
-	text := call + " and " + hermesCall("f", `{"a":2}`)
+	text := call + " and " + hermesCall("f", `{"b":[]}`)
 	in := parse.Input{Text: &text, Family: parse.Hermes}
 	want, err := reader.Read(in)
 	if err != nil {

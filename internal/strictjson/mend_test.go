@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,16 @@ func TestMend(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestMendSaysHowFarItLooked finds a fault at an offset before that.
+func TestMendSaysHowFarItLooked(t *testing.T) {
+	text := `{"a":1,"a":[1,2,3],`
+	_, end, _, err := strictjson.Defaults().Mend(text)
+	failure, ok := errors.AsType[*strictjson.Error](err)
+	if want := strings.Index(text, "]"); !ok || failure.Offset > want || end <= want {
+		t.Errorf("the end is %d, %v", end, err)
 	}
 }
 
