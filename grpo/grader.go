@@ -59,7 +59,7 @@ func (g *grader) unguarded(ctx context.Context, t *task, c *Completion, s *Score
 // grade reads a completion, and finds out everything about it that needs no
 // rubric.
 func (g *grader) grade(ctx context.Context, t *task, c *Completion, s *Score) error {
-	tokens, err := g.read(t.reader, c)
+	tokens, err := g.read(ctx, t.reader, c)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package grpo
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -36,8 +37,9 @@ func (g *grader) next(text string) *turn {
 }
 
 // read reads a completion's turns. tokens is the number of tokens that the
-// messages say were generated, −1 where they do not all say it.
-func (g *grader) read(reader *parse.Reader, c *Completion) (tokens int, err error) {
+// messages say were generated, −1 where they do not all say it. The context is
+// looked at between messages; reading one takes time in proportion to its size.
+func (g *grader) read(ctx context.Context, reader *parse.Reader, c *Completion) (tokens int, err error) {
 	if c.Text != nil {
 		in := parse.Input{Text: c.Text, Family: c.Family, FinishReason: c.FinishReason}
 		return -1, reader.ReadInto(&g.next(*c.Text).reading, in)
@@ -56,6 +58,9 @@ func (g *grader) read(reader *parse.Reader, c *Completion) (tokens int, err erro
 		return -1, refusal.New("/messages", "at least one message of the assistant", "none of the %d messages is the assistant's", len(messages))
 	}
 	for i, m := range messages {
+		if ctx.Err() != nil {
+			return -1, fmt.Errorf("reading a completion: %w", ctx.Err())
+		}
 		switch {
 		case m.Role == "tool" && len(g.turns) > 0:
 			at := &g.turns[len(g.turns)-1]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,6 +137,41 @@ func FuzzStream(f *testing.F) {
 		}
 		if err == nil && got.FormatOK != (got.Tier == parse.Strict || got.Tier == parse.Answer) {
 			t.Fatalf("tier %s with format_ok %t", got.Tier, got.FormatOK)
+		}
+	})
+}
+
+// FuzzGrowth repeats a part between two others. However often that is, a fixed
+// number of bytes is looked at for each byte of the text, and the attempts are
+// bounded.
+func FuzzGrowth(f *testing.F) {
+	families := parse.Families()
+	auto := uint8(len(families) - 1)
+	for _, marker := range markers() {
+		f.Add("", marker, "", auto, false, true)
+		f.Add("[[", marker+"a", "]", auto, true, true)
+	}
+	for _, n := range natives() {
+		f.Add("", n.one, n.result, auto, false, false)
+		f.Add(n.cut, n.cut, "", auto, true, true)
+	}
+	f.Add("<tool_call>f", "<arg_key>a</arg_key><arg_value><tool_call>f<arg_key>b</arg_key><arg_value>x</arg_value>", "", auto, false, true)
+	declared, none := growthReader(f, true), growthReader(f, false)
+	f.Fuzz(func(t *testing.T, prefix, unit, suffix string, family uint8, cut, tools bool) {
+		if len(prefix)+len(unit)+len(suffix) > 500 || unit == "" {
+			t.Skip()
+		}
+		reader := none
+		if tools {
+			reader = declared
+		}
+		for _, size := range []int{8_000, 16_000} {
+			text := prefix + strings.Repeat(unit, size/len(unit)) + suffix
+			in := parse.Input{Text: &text, Family: families[int(family)%len(families)]}
+			if cut {
+				in.FinishReason = "length"
+			}
+			checkWork(t, reader, in)
 		}
 	})
 }

@@ -61,13 +61,15 @@ func (s *scan) glmName(at int) (name string, next int, ok bool) {
 // line before the first key, and must be declared.
 func (s *scan) orphanArguments(m mark) bool {
 	from := max(s.shown, m.at-maxHeader)
-	s.budget.search(m.at - from)
-	before := strings.TrimRight(s.text[from:m.at], " \n\r\t")
-	line := strings.LastIndexByte(before, '\n') + 1
-	if line == 0 && from > s.shown {
-		return false // the line starts too far away
+	end := from + len(strings.TrimRight(s.text[from:m.at], " \n\r\t"))
+	start := end
+	for start > from && s.text[start-1] != '\n' && (end-start <= s.reader.longest || isBlank(s.text[start-1])) {
+		start--
 	}
-	start := from + line
+	s.budget.search(m.at - start)
+	if start > s.shown && s.text[start-1] != '\n' {
+		return false // the line is longer than any name
+	}
 	name := strings.TrimSpace(s.text[start:m.at])
 	if !s.isDeclared(name) {
 		return false

@@ -33,6 +33,7 @@ type Reader struct {
 	StrictSyntax bool
 
 	declared map[string]*declared
+	longest  int             // the length of the longest declared name
 	names    func() *matcher // of the declared names, made when first needed
 	scans    sync.Pool       // of *scan, to be used again
 }
@@ -43,6 +44,7 @@ func NewReader(set tools.Set) *Reader {
 	for _, tool := range set {
 		if _, twice := r.declared[tool.Name]; !twice {
 			r.declared[tool.Name] = &declared{tool: tool}
+			r.longest = max(r.longest, len(tool.Name))
 		}
 	}
 	r.names = sync.OnceValue(func() *matcher { return newMatcher(maps.Keys(r.declared)) })

@@ -1,0 +1,33 @@
+package grpo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"toolgym/grpo/parse"
+)
+
+// leaving is a context that is canceled after its error was asked for some times.
+type leaving struct {
+	context.Context
+	asked, after int
+}
+
+func (c *leaving) Err() error {
+	if c.asked++; c.asked > c.after {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestReadingStopsBetweenMessages cancels the context after two of three messages.
+func TestReadingStopsBetweenMessages(t *testing.T) {
+	text := json.RawMessage(`{"role":"assistant","content":"Hello."}`)
+	completion := Completion{Messages: []json.RawMessage{text, text, text}}
+	var g grader
+	if _, err := g.read(&leaving{Context: t.Context(), after: 2}, parse.NewReader(nil), &completion); !errors.Is(err, context.Canceled) || len(g.turns) != 2 {
+		t.Errorf("%d turns read, %v", len(g.turns), err)
+	}
+}
