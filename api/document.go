@@ -80,7 +80,7 @@ func (s *Server) describe(op *huma.Operation, r route, holds reflect.Type) {
 		s.describeBody(op, r, registry.Schema(holds, true, r.id))
 	}
 	for _, status := range refusals {
-		op.Responses[strconv.Itoa(status)] = s.refusalResponse(status)
+		op.Responses[strconv.Itoa(status)] = s.refusalResponse(r.id, status)
 	}
 	delete(op.Responses, "default")
 	if ok := op.Responses[strconv.Itoa(op.DefaultStatus)]; ok != nil && ok.Content["application/json"] != nil && r.answer != nil {
@@ -113,15 +113,18 @@ func sharedRefusals() map[int]string {
 	}
 }
 
-// refusalResponse is a response with a problem document: a reference where routes
-// have it in common.
-func (s *Server) refusalResponse(status int) *huma.Response {
+// refusalResponse is the response of an operation with a problem document: a
+// reference where routes have it in common.
+func (s *Server) refusalResponse(operation string, status int) *huma.Response {
+	name, shared := sharedRefusals()[status]
+	if shared {
+		operation = ""
+	}
 	problem := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[client.Problem](), true, "")
 	response := &huma.Response{
 		Description: http.StatusText(status),
-		Content:     map[string]*huma.MediaType{problemType: {Schema: problem, Example: exampleProblem(status)}},
+		Content:     map[string]*huma.MediaType{problemType: {Schema: problem, Examples: s.examplesOf(operation, status)}},
 	}
-	name, shared := sharedRefusals()[status]
 	if !shared {
 		return response
 	}
@@ -151,10 +154,6 @@ func (s *Server) describeBody(op *huma.Operation, r route, schema *huma.Schema) 
 		Required: true,
 		Content:  map[string]*huma.MediaType{"application/json": {Schema: schema, Example: r.request}},
 	}
-}
-
-func exampleProblem(status int) client.Problem {
-	return client.Problem{Title: http.StatusText(status), Status: status, Code: codeOf(status), RequestID: "7XJ3T4ZQ"}
 }
 
 // admitNull lets the properties of a schema be null whose fields are pointers to

@@ -28,10 +28,11 @@ type fixture struct {
 	url    string
 	server *api.Server
 
-	mu  sync.Mutex
-	now time.Time
-	ids int
-	log bytes.Buffer
+	mu    sync.Mutex
+	now   time.Time
+	ids   int
+	names []string // the next ids
+	log   bytes.Buffer
 }
 
 // serve starts a server of the tally environment.
@@ -91,6 +92,11 @@ func (f *fixture) wait(d time.Duration) {
 func (f *fixture) newID() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.names) > 0 {
+		name := f.names[0]
+		f.names = f.names[1:]
+		return name
+	}
 	f.ids++
 	return fmt.Sprintf("id-%d", f.ids)
 }

@@ -25,7 +25,7 @@ func (s *Server) policyRoutes() {
 		summary: "How a training stands", refusals: full, answer: exampleRun()}, s.getRun)
 	handle(s, route{id: "cancel-policy-run", method: http.MethodDelete, path: "/v1/policy/runs/{id}", tag: tag, role: Train, status: http.StatusNoContent,
 		summary: "Cancel a training, or delete one that has ended", text: "A run that is under way ends after its update and stays, as cancelled, with its checkpoint. One that has ended is deleted.",
-		refusals: ended}, s.cancelRun)
+		refusals: full}, s.cancelRun)
 	handle(s, route{id: "pause-policy-run", method: http.MethodPost, path: "/v1/policy/runs/{id}/pause", tag: tag, role: Train,
 		summary: "Hold a training", text: "It waits at the end of the update that it is at.", refusals: ended, answer: exampleRun()}, s.pauseRun)
 	handle(s, route{id: "resume-policy-run", method: http.MethodPost, path: "/v1/policy/runs/{id}/resume", tag: tag, role: Train,

@@ -47,9 +47,10 @@ type Server struct {
 	scorer   *grpo.Scorer
 	desk     intake.Desk // of bodies to be read and scored
 	scales   scales
-	quotas   *throttle    // by token
-	visits   *visits      // browsers that are signed in
-	running  atomic.Int64 // requests that are being answered
+	problems []problemExample // for the document
+	quotas   *throttle        // by token
+	visits   *visits          // browsers that are signed in
+	running  atomic.Int64     // requests that are being answered
 	http     *http.Server
 	draining atomic.Bool
 }
@@ -67,6 +68,9 @@ func New(config Config) (*Server, error) {
 	s.stopping = make(chan struct{})
 	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}}
 	var err error
+	if s.problems, err = problemExamples(); err != nil {
+		return nil, err
+	}
 	if s.scorer, err = grpo.NewScorer(s.config.Specs, *s.config.Rubric); err != nil {
 		return nil, refusal.Below("Rubric", err)
 	}

@@ -51,6 +51,9 @@ func (s *Runs) Go(r *Run) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.byID[r.state.ID] != r { // deleted meanwhile
+		return Missing(r.state.ID)
+	}
 	if state := r.State(); state.State != Paused || r.busy() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -78,25 +81,41 @@ func (r *Run) release() bool {
 	return true
 }
 
+// finish cancels a run that is under way, waits until it has ended, and reports
+// whether it was under way.
+func (r *Run) finish() bool {
+	if !r.busy() {
+		return false
+	}
+	r.mu.Lock()
+	ended := r.ended
+	r.cancel(errCancelled)
+	r.mu.Unlock()
+	<-ended
+	return true
+}
+
 // Cancel ends a run that is under way and waits until it has ended. It stays, as
 // cancelled; one that has ended is deleted, with all that it has made.
 func (s *Runs) Cancel(r *Run) error {
-	if r.busy() {
-		r.mu.Lock()
-		ended := r.ended
-		r.cancel(errCancelled)
-		r.mu.Unlock()
-		<-ended
-		return nil
+	for !r.finish() {
+		if deleted, err := s.delete(r); deleted || err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// delete deletes a run, unless it was resumed meanwhile.
+func (s *Runs) delete(r *Run) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.busy() {
-		return &tools.Error{Code: tools.Conflict, Message: "the run goes on just now", Want: "the same again"}
+		return false, nil
 	}
 	delete(s.byID, r.state.ID)
 	if err := os.RemoveAll(r.dir); err != nil {
-		return fmt.Errorf("deleting a run: %w", err)
+		return false, fmt.Errorf("deleting a run: %w", err)
 	}
-	return nil
+	return true, nil
 }
