@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"toolgym/api/client"
+	"toolgym/internal/goroutine"
 	"toolgym/tools"
 )
 
@@ -51,10 +53,10 @@ func measureBare(ctx context.Context, p plan) (figures, error) {
 	sender := newSender(p.clients)
 	defer sender.CloseIdleConnections()
 	var group sync.WaitGroup
-	waits := make([][]time.Duration, p.clients)
+	waits, failed := make([][]time.Duration, p.clients), make([]error, p.clients)
 	began := time.Now()
 	for i := range p.clients {
-		group.Go(func() {
+		goroutine.Go(&group, func() {
 			for n := 0; time.Since(began) < p.duration/10 && ctx.Err() == nil; n++ {
 				sent := time.Now()
 				var answer client.Answer
@@ -62,8 +64,8 @@ func measureBare(ctx context.Context, p plan) (figures, error) {
 					waits[i] = append(waits[i], time.Since(sent))
 				}
 			}
-		})
+		}, func(err error) { failed[i] = err })
 	}
 	group.Wait()
-	return figuresOf(waits, time.Since(began)), ctx.Err()
+	return figuresOf(waits, time.Since(began)), errors.Join(append(failed, ctx.Err())...)
 }

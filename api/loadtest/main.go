@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"time"
 )
 
@@ -17,8 +18,9 @@ import (
 type plan struct {
 	episodes, clients int
 	duration          time.Duration
-	kill              bool
-	binary            string // of toolgym; empty builds it
+	kill, hostile     bool
+	attacks           *regexp.Regexp // names of the rows that are sent
+	binary            string         // of toolgym; empty builds it
 	json              bool
 }
 
@@ -42,6 +44,8 @@ func parse(args []string) (p plan, err error) {
 	flags.IntVar(&p.clients, "clients", 64, "clients at the same time, at most 512")
 	flags.DurationVar(&p.duration, "d", 2*time.Minute, "for how long, at most an hour")
 	flags.BoolVar(&p.kill, "kill", false, "kill -9 the server in the middle, and start it again")
+	flags.BoolVar(&p.hostile, "hostile", false, "let a fifth of the clients send hostile requests, every other phase; -d is the time with and the time without")
+	only := flags.String("attacks", "", "with -hostile, send only the attacks whose names match a regular expression")
 	flags.StringVar(&p.binary, "toolgym", "", "the program to test (default: built from this module)")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
 	if err := flags.Parse(args); err != nil {
@@ -49,6 +53,12 @@ func parse(args []string) (p plan, err error) {
 	}
 	if p.clients < 1 || p.clients > 512 || p.episodes < p.clients || p.episodes > 4000 || p.duration <= 0 || p.duration > time.Hour {
 		return p, errors.New("out of bounds; want 1 to 512 clients, at least as many episodes and at most 4,000, and at most an hour")
+	}
+	if p.hostile && (p.kill || p.clients < 2) {
+		return p, errors.New("-hostile: expected at least 2 clients, and no -kill")
+	}
+	if p.attacks, err = regexp.Compile(*only); err != nil {
+		return p, fmt.Errorf("-attacks: %w", err)
 	}
 	return p, nil
 }
@@ -63,7 +73,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := measure(ctx, p)
+	do := measure
+	if p.hostile {
+		do = measureHostile
+	}
+	r, err := do(ctx, p)
 	if err != nil {
 		return err
 	}

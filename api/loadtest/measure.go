@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"toolgym/internal/goroutine"
 )
 
 // measure plays against a server of its own.
@@ -21,28 +23,38 @@ func measure(ctx context.Context, p plan) (r report, err error) {
 	s := &siege{ctx: ctx, sender: newSender(p.clients)}
 	defer s.sender.CloseIdleConnections()
 	s.address.Store(&site.server.address)
-	players := enlist(s, p)
+	players := enlist(s, p, "")
 	r = report{Episodes: p.episodes, Clients: p.clients, Killed: p.kill}
 	r.Memory = []float64{s.memory()}
 	began := time.Now()
-	s.until = began.Add(p.duration)
-	var group sync.WaitGroup
-	for _, player := range players {
-		group.Go(player.play)
-	}
+	stopped := s.play(players)
 	stop := s.sample(p.duration, &r.Memory)
+	timer := time.AfterFunc(p.duration, func() { s.over.Store(true) })
+	defer timer.Stop()
 	if p.kill {
 		sleep(ctx, p.duration/2)
 		if r.Restart, err = s.replace(site); err != nil {
 			return r, err
 		}
 	}
-	group.Wait()
+	stopped.Wait()
 	stop()
 	r.sum(players, time.Since(began))
 	r.Memory = append(r.Memory, s.memory())
 	return r, ctx.Err()
 }
+
+// play lets the players play until the time is over.
+func (s *siege) play(players []*player) *sync.WaitGroup {
+	group := new(sync.WaitGroup)
+	for _, player := range players {
+		goroutine.Go(group, player.play, s.failed)
+	}
+	return group
+}
+
+// failed counts a panic of this program as a fault.
+func (s *siege) failed(err error) { s.faults.add("%v", err) }
 
 // replace kills the server and starts another on its data. It tells how many
 // seconds there was none.
@@ -59,8 +71,8 @@ func (s *siege) replace(site *site) (seconds float64, err error) {
 	return time.Since(gone).Seconds(), nil
 }
 
-// enlist makes the players and their episodes.
-func enlist(s *siege, p plan) []*player {
+// enlist makes the players and their episodes. They share the tokens.
+func enlist(s *siege, p plan, secrets ...string) []*player {
 	players := make([]*player, p.clients)
 	var group sync.WaitGroup
 	for i := range players {
@@ -68,12 +80,12 @@ func enlist(s *siege, p plan) []*player {
 		if i < p.episodes%p.clients {
 			share++
 		}
-		players[i] = &player{siege: s, number: i, episodes: make([]episode, share)}
-		group.Go(func() {
+		players[i] = &player{siege: s, number: i, secret: secrets[i%len(secrets)], episodes: make([]episode, share)}
+		goroutine.Go(&group, func() {
 			for k := range share {
 				players[i].begin(k)
 			}
-		})
+		}, s.failed)
 	}
 	group.Wait()
 	return players
@@ -91,7 +103,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func (s *siege) sample(d time.Duration, into *[]float64) (stop func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	var group sync.WaitGroup
-	group.Go(func() {
+	goroutine.Go(&group, func() {
 		for range 3 {
 			sleep(ctx, d/4)
 			if ctx.Err() != nil {
@@ -99,7 +111,7 @@ func (s *siege) sample(d time.Duration, into *[]float64) (stop func()) {
 			}
 			*into = append(*into, s.memory())
 		}
-	})
+	}, s.failed)
 	return func() {
 		cancel()
 		group.Wait()
@@ -112,6 +124,9 @@ func (s *siege) memory() float64 {
 	request, err := http.NewRequestWithContext(s.ctx, http.MethodGet, *s.address.Load()+"/metrics", nil)
 	if err != nil {
 		return 0
+	}
+	if s.admin != "" {
+		request.Header.Set("Authorization", "Bearer "+s.admin)
 	}
 	response, err := s.sender.Do(request)
 	if err != nil {

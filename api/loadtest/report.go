@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"time"
+
+	"toolgym/internal/goroutine"
 )
 
 // figures are of many waits.
@@ -45,6 +48,8 @@ type report struct {
 	Memory []float64 `json:"memory_mib"`
 	Faults int64     `json:"faults"`
 	First  string    `json:"first_fault,omitempty"`
+	// Hostile is what came of a run with hostile clients; nil for others.
+	Hostile *hostility `json:"hostile,omitempty"`
 }
 
 // sum sums up, after every episode has been checked.
@@ -52,25 +57,25 @@ func (r *report) sum(players []*player, took time.Duration) {
 	var group sync.WaitGroup
 	waits := make([][]time.Duration, len(players))
 	for i, p := range players {
-		waits[i] = p.waits
+		waits[i] = p.waits[calm]
 		r.Longest = max(r.Longest, p.longest.Seconds())
-		group.Go(p.check)
+		goroutine.Go(&group, p.check, p.failed)
 	}
 	group.Wait()
 	r.Server = figuresOf(waits, took)
 	s := players[0].siege
-	r.Faults = s.faults.Load()
-	if first := s.first.Load(); first != nil {
-		r.First = *first
-	}
+	r.Faults, r.First = s.faults.count.Load(), s.faults.firstText()
 }
 
 // broken is the error of a promise that was not kept.
-func (r report) broken() error {
-	if r.Faults == 0 {
-		return nil
+func (r report) broken() (err error) {
+	if r.Faults != 0 {
+		err = fmt.Errorf("%d answers that should not have been; the first: %s", r.Faults, r.First)
 	}
-	return fmt.Errorf("%d answers that should not have been; the first: %s", r.Faults, r.First)
+	if r.Hostile != nil {
+		err = errors.Join(err, r.Hostile.broken())
+	}
+	return err
 }
 
 func (r report) print(out io.Writer) error {
@@ -83,6 +88,8 @@ func (r report) print(out io.Writer) error {
 		text += fmt.Sprintf("killed   back after %.2f s; the longest wait was %.2f s\n", r.Restart, r.Longest)
 	}
 	text += fmt.Sprintf("faults   %d (errors, steps lost, steps made twice)\n", r.Faults)
-	_, err := io.WriteString(out, text)
-	return err
+	if _, err := io.WriteString(out, text); err != nil || r.Hostile == nil {
+		return err
+	}
+	return r.Hostile.print(out)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A site is where a measurement is made: a folder, and a server of its own.
@@ -13,11 +14,13 @@ type site struct {
 	folder, binary string
 	log            *os.File
 	server         *process
+	tokens         string // the token file; "" serves without tokens
 }
 
 // settle makes a site and starts its server, of the plan's binary or of one that
-// is built. Where it fails nothing is left behind.
-func settle(ctx context.Context, p plan) (s *site, err error) {
+// is built. Where it fails nothing is left behind. The tokens are lines of a token
+// file; without any, the server asks for none.
+func settle(ctx context.Context, p plan, tokens ...string) (s *site, err error) {
 	s = &site{binary: p.binary}
 	if s.folder, err = os.MkdirTemp("", "loadtest-*"); err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
@@ -25,7 +28,10 @@ func settle(ctx context.Context, p plan) (s *site, err error) {
 	if s.log, err = os.Create(filepath.Join(s.folder, "log")); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a log: %w", err), os.RemoveAll(s.folder))
 	}
-	if s.binary == "" {
+	if len(tokens) > 0 {
+		err = s.keep(tokens)
+	}
+	if s.binary == "" && err == nil {
 		s.binary, err = build(ctx, s.folder)
 	}
 	if err == nil {
@@ -39,8 +45,21 @@ func settle(ctx context.Context, p plan) (s *site, err error) {
 
 // serve starts a server on the site's data.
 func (s *site) serve(ctx context.Context) (err error) {
-	s.server, err = start(ctx, s.log, s.binary, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(s.folder, "data"))
+	args := []string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(s.folder, "data")}
+	if s.tokens != "" {
+		args = append(args, "--token-file", s.tokens)
+	}
+	s.server, err = start(ctx, s.log, s.binary, args...)
 	return err
+}
+
+// keep writes the token file.
+func (s *site) keep(tokens []string) error {
+	s.tokens = filepath.Join(s.folder, "tokens")
+	if err := os.WriteFile(s.tokens, []byte(strings.Join(tokens, "\n")), 0o600); err != nil {
+		return fmt.Errorf("writing tokens: %w", err)
+	}
+	return nil
 }
 
 // leave ends the server and takes everything away.
