@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -66,13 +67,14 @@ func (p *place) play(ctx context.Context, j job) (pause time.Duration, err error
 	}
 	defer p.queue.done()
 	if err := record.fill(transcript, score); err != nil {
-		return 0, err
+		record = record.lost()
+		p.log(ctx, record.Trial, err)
 	}
 	return 0, p.keep(ctx, record)
 }
 
-// attempt plays a job and grades it. A panic is the harness's failure of this
-// trial.
+// attempt plays a job and grades it. What goes wrong on our side, a panic
+// included, fails this trial; the error is the context's.
 func (p *place) attempt(ctx context.Context, j job, seed int) (transcript rollout.Transcript, score grpo.Score, err error) {
 	err = goroutine.Run(func() (err error) {
 		transcript, err = p.server.Drivers[j.route].Run(ctx, j.item.env(), j.item.Task, seed)
@@ -82,11 +84,19 @@ func (p *place) attempt(ctx context.Context, j job, seed int) (transcript rollou
 		score, err = j.item.grade(ctx, p.runner.Scorer, transcript)
 		return err
 	})
-	if panicked, ok := errors.AsType[*goroutine.Panic](err); ok {
-		score = grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureHarness, Reason: "internal error"}, Cause: panicked}
-		return transcript, score, nil
+	if err == nil || ctx.Err() != nil {
+		return transcript, score, ctx.Err()
 	}
-	return transcript, score, err
+	refused, isRefused := errors.AsType[*tools.Error](err)
+	switch {
+	case !isRefused:
+		score = grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureHarness, Reason: "internal error"}, Cause: err}
+	case refused.Code == tools.Unavailable:
+		score = grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureInfrastructure, Reason: refused.Error()}}
+	default:
+		score = grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureHarness, Reason: refused.Error()}}
+	}
+	return transcript, score, nil
 }
 
 // log logs why a trial failed on our side, under its run's name.
@@ -135,9 +145,17 @@ func (p *place) count(failure *grpo.Failure) (pause time.Duration, stumbled bool
 }
 
 // keep writes the record, also when the run is being stopped meanwhile: the
-// model has been asked.
+// model has been asked. A record that the ledger cannot write is kept as a
+// failure of the harness; where that fails too, the ledger is at fault.
 func (p *place) keep(ctx context.Context, record Record) error {
-	err := p.runner.Ledger.Keep(context.WithoutCancel(ctx), record)
+	err := p.write(ctx, record)
+	if _, isRefused := errors.AsType[*tools.Error](err); err != nil && !isRefused {
+		lost := record.lost()
+		if p.write(ctx, lost) == nil {
+			p.log(ctx, lost.Trial, err)
+			record, err = lost, nil
+		}
+	}
 	if refusal.Is(err, tools.Conflict) {
 		return nil // another process has kept the trial meanwhile
 	}
@@ -150,6 +168,17 @@ func (p *place) keep(ctx context.Context, record Record) error {
 		p.runner.Observe(record.Trial)
 	}
 	return nil
+}
+
+func (p *place) write(ctx context.Context, record Record) error {
+	return goroutine.Run(func() error { return p.runner.Ledger.Keep(context.WithoutCancel(ctx), record) })
+}
+
+// lost is the record of a trial whose own record cannot be encoded or written.
+func (r Record) lost() Record {
+	r.Score = grpo.Score{Failure: &grpo.Failure{Kind: grpo.FailureHarness, Reason: "the trial's record could not be kept"}}
+	r.FinishReason, r.Transcript = "", json.RawMessage("{}")
+	return r
 }
 
 // wait pauses, and reports false when the context ended meanwhile.

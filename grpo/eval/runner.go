@@ -15,7 +15,8 @@ import (
 
 // A Driver plays one task once, and is safe for concurrent use. What the
 // server or the model did wrong stands in the transcript; an error means that
-// the context ended or that the environment is at fault. A panic fails the trial.
+// the context ended or that the environment is at fault. It fails the trial, as
+// a panic does.
 type Driver interface {
 	Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (rollout.Transcript, error)
 }

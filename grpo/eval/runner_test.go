@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolgym/grpo/eval"
+	"toolgym/grpo/rollout"
 	"toolgym/tools"
 )
 
@@ -218,5 +219,78 @@ func TestRunnerRefuses(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// brittle cannot write some records: it fails, or panics.
+type brittle struct {
+	ledger
+	refuses func(eval.Record) bool
+	panics  bool
+}
+
+func (b *brittle) Keep(ctx context.Context, r eval.Record) error {
+	switch {
+	case !b.refuses(r):
+		return b.ledger.Keep(ctx, r)
+	case b.panics:
+		panic("a defect")
+	}
+	return errors.New("the record is odd")
+}
+
+// A record that cannot be written is its trial's failure; a ledger that writes
+// none ends the run.
+func TestARecordThatCannotBeKept(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		kept := &brittle{refuses: func(r eval.Record) bool { return r.Success }, panics: panics}
+		if err := runner(t, newScripted(t), kept, 1, items(t, "right", "wrong")).Play(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, trial := range kept.trials() {
+			got[trial.Task] = bucket(trial)
+		}
+		if diff := cmp.Diff(map[string]string{"own/0/0": "harness", "own/0/1": "model"}, got); diff != "" {
+			t.Error(diff)
+		}
+		none := &brittle{refuses: func(eval.Record) bool { return true }, panics: panics}
+		if err := runner(t, newScripted(t), none, 1, items(t, "right", "wrong")).Play(t.Context()); err == nil {
+			t.Error("a ledger that keeps nothing did not end the run")
+		}
+	}
+}
+
+// failing is a driver whose runs fail in a way of the task's.
+type failing struct{}
+
+func (failing) Run(_ context.Context, _ tools.Env, task tools.Task, _ int) (rollout.Transcript, error) {
+	switch task.Prompt[0].Content {
+	case "panic":
+		panic("a defect")
+	case "error":
+		return rollout.Transcript{}, errors.New("a secret path")
+	case "unavailable":
+		return rollout.Transcript{}, &tools.Error{Code: tools.Unavailable, Message: "the MCP server is gone"}
+	}
+	return rollout.Transcript{}, &tools.Error{Code: tools.Conflict, Message: "the environment is not open"}
+}
+
+// What goes wrong in one trial fails that trial, with a reason that tells a
+// client only what a client may see.
+func TestADriverThatFails(t *testing.T) {
+	kept := &ledger{}
+	r := runner(t, newScripted(t), kept, 1, items(t, "panic", "error", "unavailable", "conflict"))
+	r.Servers[0].Drivers["chat"] = failing{}
+	if err := r.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, trial := range kept.trials() {
+		got[trial.Task] = trial.Failure.Kind + ": " + trial.Failure.Reason
+	}
+	want := map[string]string{"own/0/0": "harness: internal error", "own/0/1": "harness: internal error", "own/0/2": "infrastructure: the MCP server is gone", "own/0/3": "harness: the environment is not open"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

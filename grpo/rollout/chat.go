@@ -3,8 +3,12 @@ package rollout
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ollama/ollama/api"
 
@@ -85,19 +89,49 @@ type answered struct {
 	Response        string          `json:"response"`
 	Done            bool            `json:"done"`
 	DoneReason      string          `json:"done_reason"`
-	PromptEvalCount int             `json:"prompt_eval_count"`
-	EvalCount       int             `json:"eval_count"`
+	PromptEvalCount count           `json:"prompt_eval_count"`
+	EvalCount       count           `json:"eval_count"`
 	LogProbs        []api.Logprob   `json:"logprobs"`
+}
+
+// A count is a number of tokens. A server that sends another number is not
+// believed.
+type count int
+
+// UnmarshalJSON refuses what is not a whole number between 0 and 2^31 - 1.
+func (c *count) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseUint(string(text), 10, 31)
+	if err != nil {
+		return fmt.Errorf("got %.40s tokens; expected a whole number between 0 and %d", text, math.MaxInt32)
+	}
+	*c = count(n)
+	return nil
+}
+
+// decode reads a reply into a value. A reply that ends early is [errCut], one
+// that is not of the server's form is [errReply].
+func (r *reply) decode(into any) error {
+	err := json.Unmarshal(r.Body, into)
+	switch syntax, ok := errors.AsType[*json.SyntaxError](err); {
+	case err == nil:
+		return nil
+	case len(r.Body) == 0 || ok && syntax.Offset >= int64(len(r.Body)) && !strings.Contains(syntax.Error(), "max depth"):
+		return fmt.Errorf("%w: %w", errCut, err)
+	}
+	return fmt.Errorf("%w: %w", errReply, err)
 }
 
 // readOllama reads an answer; done is required, since a connection cut between
 // two writes looks like a shorter answer.
 func (r *reply) readOllama() (answered, error) {
 	var a answered
-	if err := json.Unmarshal(r.Body, &a); err != nil {
-		return a, fmt.Errorf("%w: %w", errCut, err)
+	if err := r.decode(&a); err != nil {
+		return a, err
 	}
-	r.PromptTokens, r.OutputTokens, r.DoneReason = a.PromptEvalCount, a.EvalCount, a.DoneReason
+	r.PromptTokens, r.OutputTokens, r.DoneReason = int(a.PromptEvalCount), int(a.EvalCount), a.DoneReason
 	for _, token := range a.LogProbs {
 		r.LogProbs = append(r.LogProbs, token.Logprob)
 	}
@@ -113,7 +147,7 @@ func (r *reply) readChat() error {
 		return err
 	}
 	if r.Message = a.Message; len(r.Message) == 0 || r.Message[0] != '{' {
-		return fmt.Errorf("%w: it has no message", errCut)
+		return fmt.Errorf("%w: it has no message", errReply)
 	}
 	return nil
 }

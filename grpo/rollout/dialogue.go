@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"toolgym/grpo"
 	"toolgym/grpo/parse"
@@ -83,6 +84,8 @@ func (d *dialogue) ask(ctx context.Context) (json.RawMessage, *grpo.Failure) {
 	switch {
 	case errors.Is(err, modelserver.ErrTooLong) && r.Status < http.StatusBadRequest:
 		return nil, &grpo.Failure{Kind: grpo.FailureServing, Reason: err.Error()} // whether the model or its server made it so long cannot be told
+	case errors.Is(err, errReply):
+		return unreadable(r.Body, err)
 	case err != nil:
 		return nil, &grpo.Failure{Kind: grpo.FailureInfrastructure, Reason: err.Error()}
 	case contextError(r.Error):
@@ -92,14 +95,37 @@ func (d *dialogue) ask(ctx context.Context) (json.RawMessage, *grpo.Failure) {
 	case cut != "":
 		return nil, &grpo.Failure{Kind: grpo.FailureHarness, Reason: cut}
 	}
-	return r.Message, nil
+	if !utf8.Valid(r.Body) {
+		return unreadable(r.Body, strict(r.Body))
+	}
+	if err := strict(r.Message); err != nil {
+		return unreadable(r.Message, err)
+	}
+	return assistants(r.Message)
+}
+
+// assistants is a server's message as the assistant's, which it is where it
+// names no role.
+func assistants(message json.RawMessage) (json.RawMessage, *grpo.Failure) {
+	var said struct {
+		Role json.RawMessage `json:"role"`
+	}
+	_ = json.Unmarshal(message, &said) // it is an object
+	switch role := string(said.Role); role {
+	case `"assistant"`:
+		return message, nil
+	case "", "null", `""`:
+		return with(without(message, "role"), `"role":"assistant"`), nil
+	default:
+		return nil, &grpo.Failure{Kind: grpo.FailureServing, Reason: fmt.Sprintf("%v: its message has the role %.40s; expected \"assistant\"", errReply, role)}
+	}
 }
 
 // errorMessage is the server's error as a message: its body, or a body made of
 // an error page.
 func errorMessage(r reply) json.RawMessage {
 	var body map[string]json.RawMessage
-	if json.Unmarshal(r.Body, &body) == nil && body["error"] != nil {
+	if json.Unmarshal(r.Body, &body) == nil && body["error"] != nil && strict(r.Body) == nil {
 		return r.Body
 	}
 	text, _ := json.Marshal(map[string]string{"error": fmt.Sprintf("HTTP %d: %s", r.Status, r.Error)}) // strings always encode
@@ -110,8 +136,10 @@ func errorMessage(r reply) json.RawMessage {
 // conversation is over.
 func (d *dialogue) act(ctx context.Context, caller tools.Caller, message json.RawMessage) (bool, error) {
 	reading, err := d.reader.Read(parse.Input{Message: message, Family: d.Family, FinishReason: d.FinishReason})
-	if err != nil {
-		return true, fmt.Errorf("reading a reply: %w", err)
+	if err != nil { // a field has another form than the protocol's
+		d.Failure = &grpo.Failure{Kind: grpo.FailureServing, Reason: fmt.Sprintf("%v: %v", errReply, err)}
+		d.Messages = d.Messages[:len(d.Messages)-1]
+		return true, nil
 	}
 	if reading.Failure != nil {
 		d.Failure = reading.Failure
@@ -152,8 +180,20 @@ func say(ctx context.Context, caller tools.Caller, text string) error {
 }
 
 // counted is an assistant's message with the number of tokens that the server
-// generated for it: grading needs it to tell a lost reply from an empty one.
+// generated for it: grading needs it to tell a lost reply from an empty one. A
+// count of the server's in the message itself is replaced.
 func counted(message json.RawMessage, tokens int) json.RawMessage {
+	var own struct {
+		Count json.RawMessage `json:"eval_count"`
+	}
+	if json.Unmarshal(message, &own) == nil && own.Count != nil {
+		message = without(message, "eval_count")
+	}
+	return with(message, fmt.Sprintf(`"eval_count":%d`, tokens))
+}
+
+// with is a message with one more field, the first.
+func with(message json.RawMessage, field string) json.RawMessage {
 	_, rest, ok := bytes.Cut(message, []byte("{"))
 	if !ok {
 		return message
@@ -163,5 +203,19 @@ func counted(message json.RawMessage, tokens int) json.RawMessage {
 	if len(rest) > 0 && rest[0] == '}' {
 		comma = ""
 	}
-	return json.RawMessage(fmt.Sprintf(`{"eval_count":%d%s%s`, tokens, comma, rest))
+	return json.RawMessage("{" + field + comma + string(rest))
+}
+
+// without is a message without one of its fields.
+func without(message json.RawMessage, field string) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(message, &fields) != nil {
+		return message
+	}
+	delete(fields, field)
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return message
+	}
+	return text
 }

@@ -32,7 +32,8 @@
 //     never asked;
 //   - serving: tokens were generated and the message that arrived is empty; the
 //     reply is longer than MaxReply, after decompression, or the trial's replies
-//     together are longer than the [Budget] of the evaluation;
+//     together are longer than the [Budget] of the evaluation; its bytes are not
+//     UTF-8, or its message is ambiguous or has a field of another form;
 //   - harness: the prompt did not fit the context, so that the model never saw
 //     all of it. num_ctx is always sent to Ollama, and prompt_eval_count is
 //     checked against it after every turn. Servers of the OpenAI form have their
@@ -40,5 +41,6 @@
 //
 // An error of the server that quotes a call which it could not parse is the
 // model's own malformed output, and so is a reply that reached num_predict:
-// both are graded. Nothing is repeated here.
+// both are graded. So are arguments that cannot be read strictly: nested too
+// deep, with a key twice, or of too many values. Nothing is repeated here.
 package rollout

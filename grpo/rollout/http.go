@@ -63,6 +63,7 @@ func (c Config) do(ctx context.Context, method, path string, body []byte, key st
 	case err != nil:
 		return r, fmt.Errorf("%w: %w", errCut, err)
 	}
+	r.Body = bytes.TrimPrefix(r.Body, []byte("\ufeff"))
 	r.Error = serverError(r.Status, r.Body)
 	return r, nil
 }

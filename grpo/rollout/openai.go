@@ -132,19 +132,19 @@ func (r *reply) readOpenAI() error {
 			} `json:"logprobs"`
 		} `json:"choices"`
 		Usage struct {
-			PromptTokens     int `json:"prompt_tokens"`
-			CompletionTokens int `json:"completion_tokens"`
+			PromptTokens     count `json:"prompt_tokens"`
+			CompletionTokens count `json:"completion_tokens"`
 		} `json:"usage"`
 	}
-	if err := json.Unmarshal(r.Body, &a); err != nil {
-		return fmt.Errorf("%w: %w", errCut, err)
+	if err := r.decode(&a); err != nil {
+		return err
 	}
 	if len(a.Choices) == 0 || len(a.Choices[0].Message) == 0 || a.Choices[0].Message[0] != '{' || a.Choices[0].FinishReason == "" {
-		return fmt.Errorf("%w: it has no finished choice", errCut)
+		return fmt.Errorf("%w: it has no finished choice", errReply)
 	}
 	first := a.Choices[0]
 	r.Message, r.DoneReason = first.Message, first.FinishReason
-	r.PromptTokens, r.OutputTokens = a.Usage.PromptTokens, a.Usage.CompletionTokens
+	r.PromptTokens, r.OutputTokens = int(a.Usage.PromptTokens), int(a.Usage.CompletionTokens)
 	if first.LogProbs != nil {
 		for _, token := range first.LogProbs.Content {
 			r.LogProbs = append(r.LogProbs, token.LogProb)

@@ -23,6 +23,7 @@ type Room struct {
 	Rubric *grpo.Rubric // nil: the default
 	Now    func() time.Time
 	Logger *slog.Logger // of trials that fail on our side; nil discards it
+	Retry  *eval.Retry  // nil: the default
 }
 
 // An Evaluation is a run that can be played.
@@ -73,6 +74,13 @@ func (r Room) prepare(ctx context.Context, request Request) ([]eval.Item, *grpo.
 	return items, scorer, solvable(ctx, items, scorer)
 }
 
+func (r Room) retry() eval.Retry {
+	if r.Retry != nil {
+		return *r.Retry
+	}
+	return eval.DefaultRetry()
+}
+
 // Open makes a request ready: the servers are asked, and the run is begun or,
 // with Resume, gone on with. What can not be played is an [*tools.Error].
 func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
@@ -101,7 +109,7 @@ func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: eval.DefaultRetry(), Now: r.Now, Logger: r.Logger,
+	e.runner = &eval.Runner{Run: e.Run, Items: items, Servers: servers, Scorer: scorer, Ledger: r.Store, Kept: e.Kept, Retry: r.retry(), Now: r.Now, Logger: r.Logger,
 		Budget: rollout.NewBudget(max(rollout.DefaultBudget, 2*int64(request.MaxReply)))}
 	return e, e.runner.Validate()
 }
