@@ -106,6 +106,8 @@ type bodyCheck struct {
 	limit  int64
 	schema tools.Tool // compiled; a body is checked as a tool's arguments are
 	fields *huma.Schema
+	number func(value any) (n int, pointer string) // of completions, nil where a body has none
+	most   int
 }
 
 // bytesPerValue is the least that the values of a large body take on average:
@@ -156,13 +158,18 @@ func isJSON(kind string) bool {
 // validate reports everything that is wrong with the text.
 func (k *bodyCheck) validate(text []byte) []error {
 	limits := strictjson.Defaults()
-	limits.Values = max(limits.Values, int(k.limit/bytesPerValue))
+	limits.Values = max(limits.Values, len(text)/bytesPerValue)
 	value, err := limits.Decode(text)
 	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Kind == strictjson.TooLarge {
 		return []error{&flawed{http.StatusRequestEntityTooLarge, "the body holds " + err.Error(), ""}}
 	}
 	if err != nil {
 		return []error{&flawed{http.StatusBadRequest, "the body is not JSON: " + err.Error(), ""}}
+	}
+	if k.number != nil {
+		if n, pointer := k.number(value); n > k.most {
+			return []error{&flawed{http.StatusRequestEntityTooLarge, fmt.Sprintf("%d completions and groups; want at most %d in a request", n, k.most), pointer}}
+		}
 	}
 	var errs []error
 	violations, err := k.schema.ValidateWithin(nil, value) // the schema is our own

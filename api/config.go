@@ -49,10 +49,13 @@ type Config struct {
 
 	// Rubric pays for completions where a request brings none; default the
 	// published reward lab's.
-	Rubric        *grpo.Rubric
-	MaxScoring    int64         // bytes of bodies to be scored at the same time; default 256 MiB
-	MaxStreams    int           // scoring streams at the same time; default 64
-	StreamTimeout time.Duration // how long a stream waits for a line to come, or to be taken; default 10 minutes
+	Rubric     *grpo.Rubric
+	MaxScoring int64 // bytes of bodies and scores at the same time; default 256 MiB
+	// MaxCompletions bounds the completions of one request to be scored, groups
+	// included; default 65,536.
+	MaxCompletions int
+	MaxStreams     int           // scoring streams at the same time; default 64
+	StreamTimeout  time.Duration // how long a stream waits for a line to come, or to be taken; default 10 minutes
 
 	MaxEpisodes int           // live episodes; default 4,096
 	MaxSteps    int           // steps of one episode, after which it is truncated; default 10,000
@@ -101,6 +104,7 @@ func (c Config) withDefaults() Config {
 		c.Rubric = &rubric
 	}
 	c.MaxScoring = cmp.Or(c.MaxScoring, 256<<20)
+	c.MaxCompletions = cmp.Or(c.MaxCompletions, 1<<16)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 64)
 	c.StreamTimeout = cmp.Or(c.StreamTimeout, 10*time.Minute)
 	c.MaxEpisodes = cmp.Or(c.MaxEpisodes, 4096)
@@ -246,7 +250,7 @@ func (c Config) validateLimits() error {
 		{"MaxBody", float64(c.MaxBody)}, {"IdleExpiry", float64(c.IdleExpiry)}, {"CallTimeout", float64(c.CallTimeout)},
 		{"Rate", c.Rate}, {"Burst", float64(c.Burst)}, {"Retention", float64(c.Retention)}, {"MaxKept", float64(c.MaxKept)},
 		{"HeaderTimeout", float64(c.HeaderTimeout)}, {"BodyTimeout", float64(c.BodyTimeout)}, {"IdleTimeout", float64(c.IdleTimeout)},
-		{"MaxScoring", float64(c.MaxScoring)}, {"MaxStreams", float64(c.MaxStreams)}, {"StreamTimeout", float64(c.StreamTimeout)},
+		{"MaxScoring", float64(c.MaxScoring)}, {"MaxCompletions", float64(c.MaxCompletions)}, {"MaxStreams", float64(c.MaxStreams)}, {"StreamTimeout", float64(c.StreamTimeout)},
 		{"MaxConcurrent", float64(c.MaxConcurrent)}, {"TokenEpisodes", float64(c.TokenEpisodes)}, {"TokenRate", c.TokenRate},
 		{"MaxRuns", float64(c.MaxRuns)}, {"MaxEvals", float64(c.MaxEvals)},
 	}

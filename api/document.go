@@ -30,7 +30,7 @@ func humaConfig(version string) huma.Config {
 				"key":    {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send it like this."},
 			}},
 		},
-		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat(), "json": jsonFormat()},
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{restate},
 	}
@@ -144,7 +144,7 @@ func (s *Server) refusalResponse(operation string, status int) *huma.Response {
 }
 
 func (s *Server) describeBody(op *huma.Operation, r route, schema *huma.Schema) {
-	check := &bodyCheck{limit: r.limit, fields: s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)}
+	check := &bodyCheck{limit: r.limit, number: r.number, most: s.config.MaxCompletions, fields: s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)}
 	if check.limit == 0 {
 		check.limit = s.config.MaxBody
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -17,6 +18,9 @@ type exchange struct {
 	id     string
 	caller caller
 	fault  error // ours or the outside's; the client sees only the id
+
+	weight  int64        // bytes of its body
+	charged atomic.Int64 // bytes that its scores take, beyond those of its body
 }
 
 type exchangeKey struct{}

@@ -14,19 +14,29 @@ func (s *Server) rewardRoute() {
 		summary:  "Answer OpenRLHF's remote reward function",
 		text: "For --remote_rm_url of OpenRLHF. Completions of equal prompts are a group. A reward that is null can not be expressed: such a request is answered with 503 " +
 			"and the reason, and the trainer tries again.",
-		request: query, answer: rewards}, s.reward)
+		request: query, answer: rewards, number: numberOfQueries}, s.reward)
+}
+
+// numberOfQueries counts the completions of a question.
+func numberOfQueries(value any) (n int, pointer string) {
+	question, _ := value.(map[string]any)
+	queries, _ := question["query"].([]any)
+	return len(queries), "#/query"
 }
 
 type rewardInput struct{ Sent body[dialect.RewardQuery] }
 
 func (s *Server) reward(ctx context.Context, in *rewardInput) (*reply[dialect.Rewards], error) {
+	if err := s.charge(ctx, completionWeight*int64(len(in.Sent.value.Query))); err != nil {
+		return nil, err
+	}
 	asked, err := dialect.OpenRLHF(in.Sent.value, &s.desk)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()
-	response, err := s.scorer.Score(ctx, asked.Request)
+	response, err := s.scorer.ScoreWithin(ctx, asked.Request, func(bytes int64) error { return s.charge(ctx, bytes) })
 	if err != nil {
 		return nil, asked.Place(err)
 	}

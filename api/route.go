@@ -31,6 +31,9 @@ type route struct {
 	request, answer  any   // examples for the document
 
 	parameters []*huma.Param // of a raw route, besides those of its path
+	// number counts the completions of a body, and says where they are; nil where
+	// a body has none.
+	number func(value any) (n int, pointer string)
 }
 
 // A reply is an answer with nothing but a body.

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"toolgym/tools"
 )
 
 // scales hold what large bodies weigh together, in bytes.
@@ -25,6 +29,29 @@ func (s *scales) take(weight int64) bool {
 	return true
 }
 
+// completionWeight is about how many bytes of memory a completion takes, its
+// text, its attempts and its answer not counted.
+const completionWeight = 2 << 10
+
+// leastScoring is what one request may always take.
+const leastScoring = 16 << 20
+
+// charge takes memory for the scores of a request, until it is answered. What is
+// too much for one request is refused for good, what is too much beside others
+// for now.
+func (s *Server) charge(ctx context.Context, bytes int64) error {
+	x := exchangeOf(ctx)
+	if x.charged.Add(bytes) > max(s.config.MaxScoring, leastScoring) {
+		s.scales.held.Add(bytes) // it is given back with the rest
+		return &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the scores take more than %d bytes", max(s.config.MaxScoring, leastScoring)),
+			Want: "a request of fewer completions, attempts or expected calls"}
+	}
+	if held := s.scales.held.Add(bytes); held > s.scales.capacity && held > x.weight+x.charged.Load() {
+		return &tools.Error{Code: tools.Exhausted, Message: "too much is being scored", Want: "try again later"}
+	}
+	return nil
+}
+
 // weighed refuses a large body while others fill the memory that there is for
 // them. One that does not say how long it is may become as long as is allowed.
 // Routes without a limit of their own take bodies that need no weighing.
@@ -41,7 +68,9 @@ func (s *Server) weighed(limit int64) func(huma.Context, func(huma.Context)) {
 			s.busy(ctx, "too much is being scored")
 			return
 		}
-		defer s.scales.held.Add(-weight)
+		x := exchangeOf(ctx.Context())
+		x.weight = weight
+		defer func() { s.scales.held.Add(-weight - x.charged.Load()) }()
 		next(ctx)
 	}
 }

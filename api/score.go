@@ -25,8 +25,10 @@ func (s *Server) scoreRoutes() {
 		summary:  "Score groups of completions",
 		text: "The completions of a group are graded against a task of an environment, in a fresh copy of which their calls are made, or against tools and what " +
 			"is expected of them. A completion that can not be held against the model has a null reward, with the reason in failure, and leaves mean and standard " +
-			"deviation. With log-probabilities for all completions the metrics have loss, kl and clip_ratio.",
-		request: request, answer: answer}, s.score)
+			"deviation. With log-probabilities for all completions the metrics have loss, kl and clip_ratio. " +
+			"A request has at most 65,536 completions and groups, unless the server is configured otherwise, and its scores a bounded size (413); so have the schemas of tools " +
+			"(422), and the steps that it takes to check arguments against them: over 1,000,000 a completion has a failure of kind harness.",
+		request: request, answer: answer, number: numberOfCompletions}, s.score)
 	s.streamRoute()
 	s.rewardRoute()
 }
@@ -34,13 +36,13 @@ func (s *Server) scoreRoutes() {
 type scoreInput struct{ Sent checked[grpo.Request] }
 
 func (s *Server) score(ctx context.Context, in *scoreInput) (*reply[grpo.Response], error) {
-	request, err := s.scoreRequest(in.Sent.text)
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	request, err := s.scoreRequest(ctx, in.Sent.text)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
-	defer cancel()
-	response, err := s.scorer.Score(ctx, request)
+	response, err := s.scorer.ScoreWithin(ctx, request, func(bytes int64) error { return s.charge(ctx, bytes) })
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,19 @@ type sentGroup struct {
 	Expected json.RawMessage `json:"expected"`
 }
 
-func (s *Server) scoreRequest(text []byte) (grpo.Request, error) {
+// numberOfCompletions counts the groups and the completions of a request.
+func numberOfCompletions(value any) (n int, pointer string) {
+	request, _ := value.(map[string]any)
+	groups, _ := request["groups"].([]any)
+	for _, g := range groups {
+		group, _ := g.(map[string]any)
+		completions, _ := group["completions"].([]any)
+		n += 1 + len(completions)
+	}
+	return n, "#/groups"
+}
+
+func (s *Server) scoreRequest(ctx context.Context, text []byte) (grpo.Request, error) {
 	var sent sentRequest
 	if err := json.Unmarshal(text, &sent); err != nil {
 		return grpo.Request{}, misfit(err)
@@ -83,6 +97,12 @@ func (s *Server) scoreRequest(text []byte) (grpo.Request, error) {
 	}
 	request.Groups = make([]grpo.Group, len(sent.Groups))
 	for i := range sent.Groups {
+		if err := ctx.Err(); err != nil { // schemas may take long to compile
+			return request, fmt.Errorf("reading groups: %w", err)
+		}
+		if err := s.charge(ctx, completionWeight*int64(1+len(sent.Groups[i].Completions))); err != nil {
+			return request, err
+		}
 		group, err := s.group(&sent.Groups[i])
 		if err != nil {
 			return request, refusal.Below(fmt.Sprintf("/groups/%d", i), err)

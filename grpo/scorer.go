@@ -36,6 +36,10 @@ func NewScorer(envs tools.Specs, rubric Rubric) (*Scorer, error) {
 // [*tools.Error] with a JSON pointer into the request, or the context's; what
 // is wrong with one completion is that completion's failure.
 func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
+	return s.score(ctx, r, nil)
+}
+
+func (s *Scorer) score(ctx context.Context, r Request, charge Charge) (Response, error) {
 	if err := r.Validate(); err != nil {
 		return Response{}, err
 	}
@@ -43,6 +47,7 @@ func (s *Scorer) Score(ctx context.Context, r Request) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
+	plan.charge = charge
 	response := Response{Groups: make([]GroupScore, len(r.Groups))}
 	if err := plan.scores(ctx, r.Groups, response.Groups); err != nil {
 		return Response{}, err
@@ -73,6 +78,7 @@ type plan struct {
 	normalization objective.Normalization
 	aggregation   objective.Aggregation
 	loss          objective.Config
+	charge        Charge // nil where memory is not bounded
 }
 
 // plan puts the scorer's own settings in for what the request leaves out.
@@ -132,10 +138,14 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 		g := &grader{by: p.tariff}
 		return func(n int) error {
 			i, j := jobs[n].group, jobs[n].completion
-			if err := g.judge(ctx, tasks[first[i]], &groups[i].Completions[j], &scored[i].Completions[j]); err != nil {
+			score := &scored[i].Completions[j]
+			if err := g.judge(ctx, tasks[first[i]], &groups[i].Completions[j], score); err != nil {
 				return refusal.Below(fmt.Sprintf("/groups/%d/completions/%d", i, j), err)
 			}
-			return nil
+			if p.charge == nil {
+				return nil
+			}
+			return p.charge(score.weight())
 		}
 	})
 }

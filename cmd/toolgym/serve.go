@@ -18,15 +18,16 @@ import (
 )
 
 type serveCommand struct {
-	Addr       string   `help:"Address to listen on; one that other machines reach needs --token-file." default:"127.0.0.1:8080"`
-	TokenFile  string   `help:"Tokens that are let in, as toolgym token makes them." placeholder:"FILE"`
-	TLSCert    string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
-	TLSKey     string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
-	Skills     string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
-	Rubric     string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
-	AllowHost  []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
-	Ollama     []string `help:"Address of an Ollama server whose models may be evaluated." placeholder:"URL" sep:"none"`
-	Checkpoint string   `help:"Trained policy that POST /v1/policy/act plays with; default those in the binary." placeholder:"FILE"`
+	Addr           string   `help:"Address to listen on; one that other machines reach needs --token-file." default:"127.0.0.1:8080"`
+	TokenFile      string   `help:"Tokens that are let in, as toolgym token makes them." placeholder:"FILE"`
+	TLSCert        string   `help:"Certificate, in PEM; the server then speaks TLS." name:"tls-cert" placeholder:"FILE"`
+	TLSKey         string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
+	Skills         string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
+	Rubric         string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
+	MaxCompletions int      `help:"Completions and groups that one request to be scored may have (default: ${default})." default:"65536" placeholder:"N"`
+	AllowHost      []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
+	Ollama         []string `help:"Address of an Ollama server whose models may be evaluated." placeholder:"URL" sep:"none"`
+	Checkpoint     string   `help:"Trained policy that POST /v1/policy/act plays with; default those in the binary." placeholder:"FILE"`
 }
 
 // drain is how long running calls may take to finish after Ctrl-C.
@@ -70,7 +71,7 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 // settings is the configuration that the flags ask for, valid and without the
 // data directory.
 func (c serveCommand) settings(world *console) (config api.Config, err error) {
-	config = api.Config{Specs: world.specs, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint, Ollama: c.Ollama}
+	config = api.Config{Specs: world.specs, MaxCompletions: c.MaxCompletions, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint, Ollama: c.Ollama}
 	if config.Tokens, err = readTokens(c.TokenFile); err != nil {
 		return config, err
 	}

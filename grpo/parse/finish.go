@@ -65,12 +65,15 @@ func (r *Reader) judge(reading *Reading) {
 	}
 	tier, lost, valid := Strict, false, true
 	defects := slices.Clip(reading.Defects)
-	left, checked := r.Limits.Steps, true
+	left, checked, reported := r.Limits.Steps, true, 0
 	for i := range reading.Attempts {
 		a := &reading.Attempts[i]
 		if err := r.settle(a, &left); err != nil && checked {
 			checked = false
 			reading.Failure = &Failure{Kind: "harness", Reason: fmt.Sprintf("the arguments of attempt %d cannot be checked: %v", i, err)}
+		}
+		if reported += len(a.Violations); reported > r.Limits.Violations && len(a.Violations) > 1 {
+			a.Violations = slices.Clone(a.Violations[:1])
 		}
 		defects = with(defects, a.Defects...)
 		if !a.Counts() {

@@ -11,17 +11,20 @@ import (
 // Limits bound what one completion may cost. What lies beyond is lost: an
 // attempt of tier none that says so.
 type Limits struct {
-	Attempts int               // attempts in one completion
-	Steps    int               // of checking the arguments of all its attempts; see [tools.MaxSteps]
-	JSON     strictjson.Limits // one payload
+	Attempts int // attempts in one completion
+	Steps    int // of checking the arguments of all its attempts; see [tools.MaxSteps]
+	// Violations are reported in full until there are more than these; then of
+	// each further attempt the first.
+	Violations int
+	JSON       strictjson.Limits // one payload
 }
 
-// DefaultLimits are 10,000 attempts, 3 million steps, and payloads of at most
-// 4 MiB, 100,000 values and depth 128.
+// DefaultLimits are 10,000 attempts, 3 million steps, 1,000 violations, and
+// payloads of at most 4 MiB, 100,000 values and depth 128.
 func DefaultLimits() Limits {
 	payload := strictjson.Defaults()
 	payload.Size, payload.Values = 4<<20, 100_000
-	return Limits{Attempts: 10_000, Steps: 3 * tools.MaxSteps, JSON: payload}
+	return Limits{Attempts: 10_000, Steps: 3 * tools.MaxSteps, Violations: 1000, JSON: payload}
 }
 
 // Reader reads completions of models to which one set of tools was declared.
