@@ -327,3 +327,14 @@ func TestScoringByTheClient(t *testing.T) {
 		t.Errorf("%v, want an invalid one", err)
 	}
 }
+
+// TestReadingHasABudget sends a completion that would have to be read again from
+// every argument: the answer says that this was not done.
+func TestReadingHasABudget(t *testing.T) {
+	f := serve(t, api.Config{})
+	text := "<tool_call>f" + strings.Repeat("<arg_key>a</arg_key><arg_value><tool_call>f<arg_key>b</arg_key><arg_value>x</arg_value>", 2000)
+	got := f.ask("POST", "/v1/parse", fmt.Sprintf(`{"text":%q,"family":"glm-4.5"}`, text))
+	if got.status != http.StatusOK || !strings.Contains(got.body, `"too_much_work"`) || !strings.Contains(got.body, `"tier":"none"`) {
+		t.Errorf("%d %.300s", got.status, got.body)
+	}
+}
