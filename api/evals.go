@@ -78,7 +78,7 @@ func (s *Server) openEvals() {
 
 // evaluationRoom is where evaluations are kept and judged.
 func (s *Server) evaluationRoom() evaluation.Room {
-	return evaluation.Room{Specs: s.config.Specs, Store: s.ledger.store, Rubric: s.config.Rubric, Now: s.config.Now}
+	return evaluation.Room{Specs: s.config.Specs, Store: s.ledger.store, Rubric: s.config.Rubric, Now: s.config.Now, Logger: s.config.Logger}
 }
 
 // evaluations is where they are; without a database there are none.

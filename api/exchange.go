@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+
+	"toolgym/internal/goroutine"
 )
 
 // An exchange is one request and its answer, as far as the log is concerned.
@@ -74,7 +78,7 @@ func (s *Server) logged() echo.MiddlewareFunc {
 			}
 			level := slog.LevelInfo
 			if x.fault != nil {
-				level, attrs = slog.LevelError, append(attrs, slog.Any("error", x.fault))
+				level, attrs = slog.LevelError, append(attrs, goroutine.Attr(x.fault))
 			}
 			s.config.Logger.LogAttrs(c.Request().Context(), level, "request", attrs...)
 			return nil
@@ -83,22 +87,14 @@ func (s *Server) logged() echo.MiddlewareFunc {
 }
 
 // recovered turns a panic into a fault of ours. The stack goes to the log.
-func recovered() echo.MiddlewareFunc {
-	return middleware.RecoverWithConfig(middleware.RecoverConfig{
-		DisableErrorHandler: true, DisableStackAll: true, StackSize: 8 << 10,
-		LogErrorFunc: func(_ echo.Context, err error, stack []byte) error { return &panicked{err, stack} },
-	})
-}
-
-// panicked is a panic with its stack.
-type panicked struct {
-	error
-	stack []byte
-}
-
-// LogValue shows the stack to the log and to nobody else.
-func (p *panicked) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("panic", p.Error()), slog.String("stack", string(p.stack)))
+func recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := goroutine.Run(func() error { return next(c) })
+		if errors.Is(err, http.ErrAbortHandler) { // net/http's own, which ends the connection
+			panic(http.ErrAbortHandler)
+		}
+		return err
+	}
 }
 
 // unescaped makes the parameters of a path what they were before the client

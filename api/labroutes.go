@@ -20,7 +20,7 @@ import (
 func (s *Server) labRoutes() error {
 	var err error
 	s.lab, err = lab.New(lab.Config{Specs: s.config.Specs, Scorer: s.scorer, Desk: &s.desk, MaxBody: s.config.MaxBody, CallTimeout: s.config.CallTimeout, Rubric: *s.config.Rubric, Runs: s.runs, Evals: s.labEvaluations(),
-		Ollama: s.config.Ollama, Checkpoint: s.config.Checkpoint, Now: s.config.Now, Guarded: len(s.config.Tokens) > 0, Stopping: s.stopping,
+		Ollama: s.config.Ollama, Logger: s.config.Logger, Judged: s.logScores, Checkpoint: s.config.Checkpoint, Now: s.config.Now, Guarded: len(s.config.Tokens) > 0, Stopping: s.stopping,
 		Owner: func(ctx context.Context) string { return exchangeOf(ctx).caller.name },
 		Owns:  func(ctx context.Context, owner string) bool { return exchangeOf(ctx).caller.owns(owner) }})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -31,6 +32,7 @@ type sessions struct {
 	mu      sync.Mutex
 	live    map[*mcp.ServerSession]bool
 	closing bool
+	failed  func(error) // logs a panic of the wait for a session
 }
 
 // add takes a session in, until it ends by itself or with the server.
@@ -41,12 +43,14 @@ func (l *sessions) add(session *mcp.ServerSession) error {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	}
 	l.live[session] = true
-	l.open.Go(func() {
+	goroutine.Go(&l.open, func() {
+		defer func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			delete(l.live, session)
+		}()
 		_ = session.Wait() // how the client left does not matter
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.live, session)
-	})
+	}, l.failed)
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"math"
 	"net/http"
 	"slices"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"toolgym/grpo"
+	"toolgym/internal/goroutine"
 )
 
 // metrics are what /metrics shows. Every label has a bounded number of values:
@@ -112,7 +116,17 @@ func (m *metrics) reward(reward *float64) {
 // gauges show what is under way.
 func gauges(s *Server) []prometheus.Collector {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value)
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, func() float64 {
+			read := math.NaN()
+			err := goroutine.Run(func() error { // Prometheus calls this in goroutines of its own
+				read = value()
+				return nil
+			})
+			if err != nil {
+				s.config.Logger.LogAttrs(context.Background(), slog.LevelError, "reading a gauge", slog.String("gauge", name), goroutine.Attr(err))
+			}
+			return read
+		})
 	}
 	return []prometheus.Collector{
 		gauge("episodes_live", "Episodes that are live.", func() float64 { return float64(s.episodes.count()) }),

@@ -2,12 +2,13 @@ package api
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 
+	"toolgym/internal/goroutine"
 	"toolgym/internal/store"
 )
 
@@ -48,18 +49,23 @@ func (s *Server) replayAll(ctx context.Context, kept []store.Episode) map[string
 		next     = make(chan store.Episode)
 	)
 	for range min(len(kept), runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
+		goroutine.Go(&workers, func() {
 			for k := range next {
-				e, err := s.revive(ctx, k)
+				var e *episode
+				err := goroutine.Run(func() (err error) { // a panic is the environment's; the others are to live
+					e, err = s.revive(ctx, k)
+					return err
+				})
 				if err != nil {
-					s.config.Logger.Warn("an episode can not be brought back", "episode", k.ID, "task", k.Task, "error", err)
+					s.config.Logger.LogAttrs(ctx, slog.LevelWarn, "an episode can not be brought back",
+						slog.String("episode", k.ID), slog.String("task", k.Task), goroutine.Attr(err))
 					continue
 				}
 				mu.Lock()
 				replayed[k.ID] = e
 				mu.Unlock()
 			}
-		})
+		}, func(error) {}) // nothing is left that panics
 	}
 	for _, k := range kept {
 		if k.Used().Add(s.config.IdleExpiry).After(s.config.Now()) {
@@ -72,18 +78,13 @@ func (s *Server) replayAll(ctx context.Context, kept []store.Episode) map[string
 }
 
 // revive makes the episode that was kept.
-func (s *Server) revive(ctx context.Context, kept store.Episode) (e *episode, err error) {
-	defer func() {
-		if p := recover(); p != nil { // an environment's; the others are to live
-			err = fmt.Errorf("replaying panicked: %v", p)
-		}
-	}()
+func (s *Server) revive(ctx context.Context, kept store.Episode) (*episode, error) {
 	spec, task, err := s.config.Specs.Task(kept.Task)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()
-	e = &episode{id: kept.ID, owner: kept.Owner, begun: kept.Created, spec: spec, task: task, maxSteps: kept.MaxSteps, ledger: s.ledger}
+	e := &episode{id: kept.ID, owner: kept.Owner, begun: kept.Created, spec: spec, task: task, maxSteps: kept.MaxSteps, ledger: s.ledger}
 	return e, e.begin(ctx, kept.Moves)
 }

@@ -41,6 +41,7 @@ func (s *Server) reward(ctx context.Context, in *rewardInput) (*reply[dialect.Re
 		return nil, asked.Place(err)
 	}
 	s.metrics.scoring(response)
+	s.logScores(ctx, response)
 	rewards, err := asked.Rewards(response)
 	if err != nil {
 		return nil, err

@@ -47,6 +47,7 @@ func (s *Server) score(ctx context.Context, in *scoreInput) (*reply[grpo.Respons
 		return nil, err
 	}
 	s.metrics.scoring(response)
+	s.logScores(ctx, response)
 	return answered(response), nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/intake"
 	"toolgym/internal/refusal"
 )
@@ -66,7 +67,9 @@ func New(config Config) (*Server, error) {
 	s := &Server{config: config.withDefaults(), echo: echo.New()}
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
 	s.stopping = make(chan struct{})
-	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}}
+	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}, failed: func(err error) {
+		s.config.Logger.LogAttrs(context.Background(), slog.LevelError, "waiting for the end of an MCP session", goroutine.Attr(err))
+	}}
 	var err error
 	if s.problems, err = problemExamples(); err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func (s *Server) pipeline() {
 		s.echo.Use(traced(s.traces))
 	}
 	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
-	s.echo.Use(s.metrics.requests, s.logged(), recovered(), s.crowded, s.guarded(), addresses.limited, s.authenticated, unescaped)
+	s.echo.Use(s.metrics.requests, s.logged(), recovered, s.crowded, s.guarded(), addresses.limited, s.authenticated, unescaped)
 }
 
 // remember opens the ledger and brings back what it has.

@@ -115,6 +115,9 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 // problem document; later the answer breaks off.
 func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o grpo.StreamOptions, withMetrics bool) {
 	_ = w.control.EnableFullDuplex() // HTTP/2 is so by itself
+	var unjudged causes
+	o.Failed = unjudged.line
+	defer func() { s.logCauses(ctx.Context(), &unjudged) }()
 	metrics, err := scorer.Stream(ctx.Context(), w, w, o)
 	if err == nil && withMetrics {
 		err = json.NewEncoder(w).Encode(metricsLine{metrics})

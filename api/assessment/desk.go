@@ -11,6 +11,7 @@ import (
 	"toolgym/api/feed"
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -154,30 +155,29 @@ func (d *Desk) launch(e *evaluation.Evaluation) error {
 		p.tell(trial)
 	}
 	d.byName[e.Run.Name] = p
-	d.working.Go(func() {
+	goroutine.Go(&d.working, func() {
 		defer close(p.ended)
 		defer p.feed.Close()
 		defer cancel()
-		p.err = guard(func() error { return e.Play(ctx, p.tell) })
-		d.config.Logger.Info("evaluation", "run", e.Run.Name, "error", p.err)
-	})
+		p.err = goroutine.Run(func() error { return e.Play(ctx, p.tell) })
+		d.log("evaluation", e.Run.Name, p.err)
+	}, func(err error) { d.log("evaluation ended by a panic", e.Run.Name, err) })
 	return nil
+}
+
+// log logs how an evaluation ended.
+func (d *Desk) log(message, run string, err error) {
+	level := slog.LevelInfo
+	if err != nil && !errors.Is(err, context.Canceled) {
+		level = slog.LevelError
+	}
+	d.config.Logger.LogAttrs(context.Background(), level, message, slog.String("run", run), goroutine.Attr(err))
 }
 
 func (p *play) tell(trial eval.Trial) {
 	if text, err := json.Marshal(trial); err == nil {
 		p.feed.Add(text)
 	}
-}
-
-// guard turns a panic into the evaluation's failure: the server goes on.
-func guard(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the evaluation panicked: %v", p)
-		}
-	}()
-	return do()
 }
 
 // List lists all evaluations that are kept, the newest first.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"toolgym/api/training"
 	"toolgym/grpo"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/intake"
 	"toolgym/tools"
 )
@@ -31,6 +33,10 @@ type Config struct {
 	Now         func() time.Time
 	MaxBody     int64         // bytes of a form that is posted
 	CallTimeout time.Duration // of what one request sets off
+	Logger      *slog.Logger  // of what goes wrong besides requests; nil discards it
+	// Judged is told of what was scored, so that it logs what failed on our side;
+	// nil does not.
+	Judged func(context.Context, grpo.Response)
 	// Owner names who sends a request, and Owns says whether what belongs to an
 	// owner is theirs to see.
 	Owner func(context.Context) string
@@ -58,7 +64,10 @@ type Lab struct {
 
 // New prepares the pages.
 func New(config Config) (*Lab, error) {
-	l := &Lab{config: config, models: &models{servers: config.Ollama, now: config.Now, within: modelsWithin},
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	l := &Lab{config: config, models: &models{servers: config.Ollama, now: config.Now, within: modelsWithin, log: config.Logger},
 		kept: newKept(keptEpisodes, keptBytes), playing: make(chan struct{}, playsAtOnce), auditor: newAuditor()}
 	var err error
 	if l.static, err = assets(); err != nil {
@@ -67,8 +76,17 @@ func New(config Config) (*Lab, error) {
 	if l.pages, err = l.parse(); err != nil {
 		return nil, err
 	}
-	l.models.asking.Go(func() { l.models.list(context.Background()) }) // so that the first page finds them known
+	goroutine.Go(&l.models.asking, func() { l.models.list(context.Background()) }, l.models.failed) // so that the first page finds them known
 	return l, nil
+}
+
+// judge scores a request and tells Judged.
+func (l *Lab) judge(ctx context.Context, request grpo.Request) (grpo.Response, error) {
+	response, err := l.config.Scorer.Score(ctx, request)
+	if err == nil && l.config.Judged != nil {
+		l.config.Judged(ctx, response)
+	}
+	return response, err
 }
 
 // Close waits for what the lab does besides requests; an Ollama server that does

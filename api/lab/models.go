@@ -3,10 +3,12 @@ package lab
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	"toolgym/grpo/rollout"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/modelserver"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
@@ -22,6 +24,7 @@ type models struct {
 	now     func() time.Time
 	within  time.Duration  // a server that takes longer is passed over
 	asking  sync.WaitGroup // those who ask behind the pages' backs
+	log     *slog.Logger
 
 	mu     sync.Mutex
 	at     time.Time
@@ -50,18 +53,27 @@ func (m *models) list(ctx context.Context) (known []served, silent []string) {
 		m.keep(m.ask(ctx))
 	case len(m.silent) > 0 && age >= modelsSilent && !m.again:
 		m.again = true
-		m.asking.Go(func() { m.askAgain(ctx) })
+		goroutine.Go(&m.asking, func() { m.askAgain(ctx) }, m.failed)
 	}
 	return m.known, m.silent
 }
 
 // askAgain renews what is known while others go on with what was.
 func (m *models) askAgain(ctx context.Context) {
+	defer func() { // after a panic as well: the next page asks again
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.again = false
+	}()
 	found := m.ask(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.again = false
 	m.keep(found)
+}
+
+// failed logs a panic of who asks besides requests.
+func (m *models) failed(err error) {
+	m.log.LogAttrs(context.Background(), slog.LevelError, "listing the models of Ollama servers", goroutine.Attr(err))
 }
 
 // keep keeps what each of the servers has, nil of one that did not answer.
@@ -96,7 +108,7 @@ func (m *models) ask(ctx context.Context) [][]string {
 	found := make([][]string, len(m.servers))
 	var asking sync.WaitGroup
 	for i, server := range m.servers {
-		asking.Go(func() {
+		goroutine.Go(&asking, func() {
 			list, err := rollout.Config{URL: server}.Models(ctx)
 			if err != nil {
 				return
@@ -105,6 +117,9 @@ func (m *models) ask(ctx context.Context) [][]string {
 			for _, model := range list {
 				found[i] = append(found[i], model.Name)
 			}
+		}, func(err error) {
+			found[i] = nil // as of a server that does not answer
+			m.log.LogAttrs(ctx, slog.LevelError, "listing the models of an Ollama server", slog.String("server", server), goroutine.Attr(err))
 		})
 	}
 	asking.Wait()

@@ -275,7 +275,7 @@ func (l *Lab) score(ctx context.Context, d draft, s Settings, set tools.Set, o *
 		}
 		group.Tools, group.Expected, o.Expected, o.Expects = set, expected, expected.Calls, true
 	}
-	response, err := l.config.Scorer.Score(ctx, grpo.Request{Rubric: &rubric, Groups: []grpo.Group{group}})
+	response, err := l.judge(ctx, grpo.Request{Rubric: &rubric, Groups: []grpo.Group{group}})
 	if strings.HasPrefix(whereOf(err), "/groups/0/completions") {
 		field = "text"
 	}

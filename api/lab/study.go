@@ -102,7 +102,7 @@ func (l *Lab) grade(ctx context.Context, set Settings, task tools.Task, takes []
 		}
 		group.Completions = append(group.Completions, c)
 	}
-	return l.config.Scorer.Score(ctx, grpo.Request{Rubric: &rubric, Loss: &loss, Groups: []grpo.Group{group}})
+	return l.judge(ctx, grpo.Request{Rubric: &rubric, Loss: &loss, Groups: []grpo.Group{group}})
 }
 
 // diverge measures how far the learning policy has gone from the other, over

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolgym/api/feed"
+	"toolgym/internal/goroutine"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -107,8 +108,12 @@ func (r *Run) Checkpoint() string { return filepath.Join(r.dir, CheckpointName) 
 
 // train trains until the run ends one way or the other.
 func (r *Run) train(ctx context.Context, trainer *train.Trainer, folder *telemetry.Folder, now func() time.Time) error {
-	result, err := trainer.Run(ctx, train.Options{Checkpoint: r.Checkpoint(), Now: now, CPU: train.CPUTime,
-		Observe: func(record telemetry.Record) error { return r.observe(ctx, folder, record) }})
+	var result train.Result
+	err := goroutine.Run(func() (err error) {
+		result, err = trainer.Run(ctx, train.Options{Checkpoint: r.Checkpoint(), Now: now, CPU: train.CPUTime,
+			Observe: func(record telemetry.Record) error { return r.observe(ctx, folder, record) }})
+		return err
+	})
 	err = errors.Join(err, folder.Close())
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,12 +153,7 @@ func (r *Run) observe(ctx context.Context, folder *telemetry.Folder, record tele
 	if err := folder.Write(record); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.records = append(r.records, record)
-	r.state.Updates = len(r.records)
-	r.feed.Add(text)
-	gate := r.gate
-	r.mu.Unlock()
+	gate := r.add(record, text)
 	if gate == nil {
 		return nil
 	}
@@ -162,6 +162,16 @@ func (r *Run) observe(ctx context.Context, folder *telemetry.Folder, record tele
 	case <-ctx.Done(): // the trainer sees it before its next update
 	}
 	return nil
+}
+
+// add adds a record, and returns what holds the run, or nil.
+func (r *Run) add(record telemetry.Record, text []byte) (gate chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.records = append(r.records, record)
+	r.state.Updates = len(r.records)
+	r.feed.Add(text)
+	return r.gate
 }
 
 // reason is an error as a client may see it: where the server keeps things is

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolgym/api/feed"
+	"toolgym/internal/goroutine"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -130,28 +131,27 @@ func (s *Runs) launch(run *Run, trainer *train.Trainer) error {
 	run.mu.Lock()
 	run.cancel, run.ended, run.gate, run.state.State = cancel, ended, nil, Running
 	run.mu.Unlock()
-	s.working.Go(func() {
+	goroutine.Go(&s.working, func() {
 		defer close(ended)
 		defer cancel(nil)
-		err := guard(func() error { return run.train(ctx, trainer, folder, s.config.Now) })
+		err := run.train(ctx, trainer, folder, s.config.Now)
 		run.end(ctx, err)
 		if err := run.keep(); err != nil {
 			s.config.Logger.Error("a policy run's end is not kept", "run", run.State().ID, "error", err)
 		}
-		s.config.Logger.Info("policy run", "run", run.State().ID, "state", run.State().State, "updates", run.State().Updates, "error", err)
-	})
+		s.log("policy run", run, err)
+	}, func(err error) { s.log("policy run ended by a panic", run, err) })
 	return nil
 }
 
-// guard turns a panic of a training into its failure: other runs, and the
-// server, go on.
-func guard(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the trainer panicked: %v", p)
-		}
-	}()
-	return do()
+// log logs how a run ended.
+func (s *Runs) log(message string, run *Run, err error) {
+	state, level := run.State(), slog.LevelInfo
+	if state.State == Failed {
+		level = slog.LevelError
+	}
+	s.config.Logger.LogAttrs(context.Background(), level, message, slog.String("run", state.ID), slog.String("state", state.State),
+		slog.Int("updates", state.Updates), goroutine.Attr(err))
 }
 
 // Busy is how many runs train, or are held in memory.

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync"
 
 	"toolgym/api"
 	"toolgym/api/client"
 	"toolgym/grpo"
+	"toolgym/internal/goroutine"
 	"toolgym/tools"
 )
 
@@ -70,9 +72,11 @@ func serveBeside(ctx context.Context, specs tools.Specs) (address string, stop f
 	}
 	serving, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- serveUntil(serving, server, listener) }()
+	var running sync.WaitGroup
+	goroutine.Go(&running, func() { served <- serveUntil(serving, server, listener) }, func(err error) { served <- err })
 	return "http://" + listener.Addr().String(), func() error {
 		cancel()
+		running.Wait()
 		return <-served
 	}, nil
 }

@@ -110,7 +110,7 @@ func (w *console) withStore(ctx context.Context, do func(evaluation.Room) error)
 
 // evaluations is where evaluations are made, and kept in a database.
 func (w *console) evaluations(db *store.Store) evaluation.Room {
-	return evaluation.Room{Specs: w.specs, Store: db, Now: time.Now}
+	return evaluation.Room{Specs: w.specs, Store: db, Now: time.Now, Logger: w.log}
 }
 
 func (c evalCommand) play(ctx context.Context, world *console, room evaluation.Room, request evaluation.Request) error {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 )
 
@@ -45,10 +47,11 @@ func readFile(flag, path string) ([]byte, error) {
 func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
 	ours, theirs := io.Pipe()
 	release := context.AfterFunc(ctx, func() { _ = theirs.CloseWithError(ctx.Err()) }) // never fails
-	go func() {
+	var left sync.WaitGroup
+	goroutine.Go(&left, func() {
 		defer release()
 		_, err := io.Copy(theirs, in)
 		_ = theirs.CloseWithError(err) // never fails; nil is the end of the file
-	}()
+	}, func(err error) { _ = theirs.CloseWithError(err) })
 	return ours
 }

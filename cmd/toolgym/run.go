@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"toolgym/internal/goroutine"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 	"toolgym/tools/gridworld"
@@ -96,6 +97,9 @@ type threshold struct{ error }
 func report(errOut io.Writer, err error) int {
 	if err == nil || errors.Is(err, errEnough) {
 		return exitDone
+	}
+	if p, ok := errors.AsType[*goroutine.Panic](err); ok {
+		_, _ = errOut.Write(p.Stack) // there is no other log of it
 	}
 	_, _ = fmt.Fprintln(errOut, "toolgym: "+strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
 	return exitCode(err)

@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"toolgym/api"
+	"toolgym/internal/goroutine"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -135,7 +137,9 @@ func listen(address *net.TCPAddr) (net.Listener, error) {
 // serveUntil serves until the context ends, then lets running calls finish.
 func serveUntil(ctx context.Context, server *api.Server, listener net.Listener) error {
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	var serving sync.WaitGroup
+	goroutine.Go(&serving, func() { ended <- server.Serve(listener) }, func(err error) { ended <- err })
+	defer serving.Wait()
 	select {
 	case err := <-ended:
 		return errors.Join(err, server.Shutdown(context.WithoutCancel(ctx)))
