@@ -11,6 +11,7 @@ import (
 
 	"toolgym/api"
 	"toolgym/api/client"
+	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
 
@@ -59,6 +60,9 @@ func FuzzCalls(f *testing.F) {
 		}
 		switch got.status {
 		case http.StatusOK:
+			if _, err := strictjson.Decode(body); err != nil {
+				t.Errorf("%q was accepted: %v", body, err)
+			}
 			if again := direct(server, "POST", episode+"/calls", string(body)); call.RequestID != "" && again.body != got.body {
 				t.Errorf("%q was answered %s, then %s", body, got.body, again.body)
 			}

@@ -166,7 +166,7 @@ func TestTLS(t *testing.T) {
 	if err := ask(&tls.Config{RootCAs: pool}); err != nil {
 		t.Error(err)
 	}
-	if err := ask(&tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11}); err == nil {
+	if err := ask(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}); err == nil {
 		t.Error("TLS 1.1 is spoken")
 	}
 	if got := sendRaw(t, address, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.0 400") {
