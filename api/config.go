@@ -50,7 +50,7 @@ type Config struct {
 	// Rubric pays for completions where a request brings none; default the
 	// published reward lab's.
 	Rubric     *grpo.Rubric
-	MaxScoring int64 // bytes of bodies and scores at the same time; default 256 MiB
+	MaxScoring int64 // bytes of bodies to be scored, and of scores, at the same time; default 256 MiB
 	// MaxCompletions bounds the completions of one request to be scored, groups
 	// included; default 65,536.
 	MaxCompletions int
@@ -61,6 +61,9 @@ type Config struct {
 	MaxSteps    int           // steps of one episode, after which it is truncated; default 10,000
 	MaxMemory   int64         // bytes of all trajectories together, about; default 256 MiB
 	MaxBody     int64         // bytes of a request's body; default 1 MiB
+	MaxBodies   int64         // bytes of all bodies of other routes at the same time; default 128 MiB
+	MaxSessions int           // MCP sessions at the same time; default 1,024
+	MaxEvents   int           // event streams at the same time, those of the pages and of MCP too; default 256
 	IdleExpiry  time.Duration // an episode that is not used for so long is given up; default 30 minutes
 	CallTimeout time.Duration // how long one call may take; default 30 seconds
 
@@ -72,12 +75,17 @@ type Config struct {
 	// with where no run is named; "" leaves it to those in the binary (package
 	// policy/trained).
 	Checkpoint string
-	MaxEvals   int      // evaluations under way; default 1
+	MaxEvals   int      // evaluations under way; default 1, or 2 with more than one token
 	Ollama     []string // addresses of the Ollama servers whose models may be listed and evaluated
 	MaxRuns    int      // policy runs under way, held ones too; default 2
 
-	MaxConcurrent int     // requests answered at the same time; default 1,024
-	TokenEpisodes int     // live episodes of one token; default MaxEpisodes
+	MaxConcurrent int // requests answered at the same time; default 1,024
+
+	// TokenShare is the part of each limit above that one token may use: of
+	// MaxEpisodes, MaxMemory, MaxSessions, MaxEvents, MaxStreams, MaxScoring,
+	// MaxBodies, MaxRuns, MaxEvals and MaxConcurrent. It is at least one of each. Default 0.5, and 1 without tokens or with one.
+	TokenShare    float64
+	TokenEpisodes int     // live episodes of one token; default its share
 	TokenRate     float64 // requests a second with one token; default Rate
 	Rate          float64 // requests a second from one address; default 20,000
 	Burst         int     // requests at once from one address; default the rate
@@ -111,6 +119,9 @@ func (c Config) withDefaults() Config {
 	c.MaxSteps = cmp.Or(c.MaxSteps, 10_000)
 	c.MaxMemory = cmp.Or(c.MaxMemory, 256<<20)
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxBodies = cmp.Or(c.MaxBodies, 128<<20)
+	c.MaxSessions = cmp.Or(c.MaxSessions, 1024)
+	c.MaxEvents = cmp.Or(c.MaxEvents, 256)
 	c.IdleExpiry = cmp.Or(c.IdleExpiry, 30*time.Minute)
 	c.CallTimeout = cmp.Or(c.CallTimeout, 30*time.Second)
 	c.Rate = cmp.Or(c.Rate, 20_000)
@@ -120,10 +131,12 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
-	c.MaxEvals = cmp.Or(c.MaxEvals, 1)
+	if len(c.Tokens) > 1 {
+		c.MaxEvals, c.TokenShare = cmp.Or(c.MaxEvals, 2), cmp.Or(c.TokenShare, 0.5)
+	}
+	c.MaxEvals, c.TokenShare = cmp.Or(c.MaxEvals, 1), cmp.Or(c.TokenShare, 1)
 	c.MaxRuns = cmp.Or(c.MaxRuns, 2)
 	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 1024)
-	c.TokenEpisodes = cmp.Or(c.TokenEpisodes, c.MaxEpisodes)
 	c.TokenRate = cmp.Or(c.TokenRate, c.Rate)
 	c.Version = cmp.Or(c.Version, "devel")
 	return c
@@ -252,12 +265,16 @@ func (c Config) validateLimits() error {
 		{"HeaderTimeout", float64(c.HeaderTimeout)}, {"BodyTimeout", float64(c.BodyTimeout)}, {"IdleTimeout", float64(c.IdleTimeout)},
 		{"MaxScoring", float64(c.MaxScoring)}, {"MaxCompletions", float64(c.MaxCompletions)}, {"MaxStreams", float64(c.MaxStreams)}, {"StreamTimeout", float64(c.StreamTimeout)},
 		{"MaxConcurrent", float64(c.MaxConcurrent)}, {"TokenEpisodes", float64(c.TokenEpisodes)}, {"TokenRate", c.TokenRate},
-		{"MaxRuns", float64(c.MaxRuns)}, {"MaxEvals", float64(c.MaxEvals)},
+		{"MaxRuns", float64(c.MaxRuns)}, {"MaxEvals", float64(c.MaxEvals)}, {"MaxBodies", float64(c.MaxBodies)},
+		{"MaxSessions", float64(c.MaxSessions)}, {"MaxEvents", float64(c.MaxEvents)}, {"TokenShare", c.TokenShare},
 	}
 	for _, limit := range limits {
 		if limit.value != limit.value || limit.value < 0 {
 			return refusal.New(limit.name, "a positive limit, or zero for the default", "a limit is negative or no number")
 		}
+	}
+	if c.TokenShare > 1 {
+		return refusal.New("TokenShare", "a number above 0 and at most 1", "got %v", c.TokenShare)
 	}
 	return nil
 }

@@ -15,6 +15,12 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
+// about is the description of the whole API.
+const about = "Environments whose actions are JSON-schema tools, played over HTTP.\n\n" +
+	"Episodes, MCP sessions, event streams, scoring streams, requests, the bytes of bodies and trajectories, policy runs and evaluations are limited in all and " +
+	"for one token. Over the share of the token, and over its rate, the answer is 429; when a limit for all is reached, it is 503. Both say in detail which limit it is and " +
+	"in Retry-After when to try again. A stream in which nothing comes for ten minutes ends, as does one that is not read."
+
 // humaConfig sets huma up without its own pages: its documentation page loads
 // scripts from elsewhere, and it writes openapi.json without a lock when the
 // first reader comes.
@@ -24,7 +30,7 @@ func humaConfig(version string) huma.Config {
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
-			Info:    &huma.Info{Title: "toolgym", Version: version, Description: "Environments whose actions are JSON-schema tools, played over HTTP."},
+			Info:    &huma.Info{Title: "toolgym", Version: version, Description: about},
 			Components: &huma.Components{Schemas: registry, SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer": {Type: "http", Scheme: "bearer", Description: "A token of the server's token file, where it has one."},
 				"key":    {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send it like this."},

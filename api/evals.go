@@ -14,6 +14,7 @@ import (
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
 	"toolgym/internal/modelserver"
+	"toolgym/internal/quota"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -73,7 +74,7 @@ func (s *Server) openEvals() {
 		return
 	}
 	s.beside = evaluation.NewReferences()
-	s.evals = assessment.New(assessment.Config{Room: s.evaluationRoom(), Limit: s.config.MaxEvals, Logger: s.config.Logger})
+	s.evals = assessment.New(assessment.Config{Room: s.evaluationRoom(), Busy: quota.Part(int64(s.config.MaxEvals), s.config.TokenShare), Kept: mostKeptRuns, Logger: s.config.Logger})
 }
 
 // evaluationRoom is where evaluations are kept and judged.

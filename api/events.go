@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -33,46 +34,81 @@ const lastEventID = "Last-Event-ID"
 
 // sendEvents sends a feed as Server-Sent Events, from behind the one that
 // Last-Event-ID names, until the feed ends, the client goes or the server does.
-// Event ids are the numbers of the events.
+// Event ids are the numbers of the events. A stream without an event for
+// Config.StreamTimeout ends as well; a client that still wants it reconnects.
 func (s *Server) sendEvents(c echo.Context, events *feed.Feed, last func() (name string, text []byte)) error {
 	seen, err := lastEvent(c.Request().Header, events)
 	if err != nil {
 		return edgeFailure(err)
 	}
+	release, err := s.shares.events.Take(exchangeOf(c.Request().Context()).caller.name, 1)
+	if err != nil {
+		return edgeFailure(err)
+	}
+	defer release()
 	s.unhurried(c)
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, eventsType)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	c.Response().WriteHeader(http.StatusOK)
-	pulse := time.NewTicker(heartbeat)
+	stream := eventStream{w: c.Response(), control: http.NewResponseController(c.Response().Writer)}
+	pulse, idle := time.NewTicker(heartbeat), time.NewTimer(s.config.StreamTimeout)
 	defer pulse.Stop()
+	defer idle.Stop()
 	for {
 		list, more := events.After(seen)
 		for _, text := range list {
 			seen++
-			if err := sse.Write(c.Response(), sse.Event{ID: strconv.Itoa(seen), Data: text}); err != nil {
-				return nil // the client has gone
-			}
+			stream.send(sse.Event{ID: strconv.Itoa(seen), Data: text})
+			idle.Reset(s.config.StreamTimeout)
 		}
 		if more == nil {
 			name, text := last()
-			_ = sse.Write(c.Response(), sse.Event{ID: strconv.Itoa(seen), Name: name, Data: text})
-			c.Response().Flush()
-			return nil
+			stream.send(sse.Event{ID: strconv.Itoa(seen), Name: name, Data: text})
 		}
-		c.Response().Flush()
+		if stream.flush() != nil || more == nil {
+			return nil // the client has gone, or has it all
+		}
 		select {
 		case <-more:
 		case <-pulse.C:
-			if _, err := fmt.Fprint(c.Response(), ": still there\n\n"); err != nil {
-				return nil // the client has gone
-			}
+			stream.beat()
+		case <-idle.C:
+			return nil
 		case <-c.Request().Context().Done():
 			return nil
 		case <-s.stopping:
 			return nil
 		}
 	}
+}
+
+// An eventStream writes events until a write fails.
+type eventStream struct {
+	w       io.Writer
+	control *http.ResponseController
+	err     error
+}
+
+func (e *eventStream) send(event sse.Event) {
+	if e.err == nil {
+		e.err = sse.Write(e.w, event)
+	}
+}
+
+// beat writes a comment, which keeps the connection open and finds out that the
+// client has gone.
+func (e *eventStream) beat() {
+	if e.err == nil {
+		_, e.err = io.WriteString(e.w, ": still there\n\n")
+	}
+}
+
+func (e *eventStream) flush() error {
+	if e.err == nil {
+		e.err = e.control.Flush()
+	}
+	return e.err
 }
 
 // lastEvent is how many events the client has seen.

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"toolgym/api/client"
+	"toolgym/internal/quota"
 	"toolgym/tools"
 )
 
@@ -75,13 +76,16 @@ func failureOf(op *huma.Operation, err error) *failure {
 		detail += "; want " + e.Want
 	}
 	f := fail(statusOf(e.Code), detail)
+	if _, over := errors.AsType[*quota.ShareError](err); over {
+		f = fail(http.StatusTooManyRequests, detail)
+	}
 	f.Code = e.Code
 	if e.Where != "" {
 		flaw := place(op, e.Where)
 		flaw.Detail, flaw.Want = e.Message, e.Want
 		f.Errors = []client.Flaw{flaw}
 	}
-	if f.Status == http.StatusServiceUnavailable {
+	if f.Status == http.StatusServiceUnavailable || f.Status == http.StatusTooManyRequests {
 		wait := time.Second
 		if b, ok := errors.AsType[*busy](err); ok {
 			wait = b.wait

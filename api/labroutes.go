@@ -21,6 +21,7 @@ func (s *Server) labRoutes() error {
 	var err error
 	s.lab, err = lab.New(lab.Config{Specs: s.config.Specs, Scorer: s.scorer, Desk: &s.desk, MaxBody: s.config.MaxBody, CallTimeout: s.config.CallTimeout, Rubric: *s.config.Rubric, Runs: s.runs, Evals: s.labEvaluations(),
 		Ollama: s.config.Ollama, Logger: s.config.Logger, Judged: s.logScores, Checkpoint: s.config.Checkpoint, Now: s.config.Now, Guarded: len(s.config.Tokens) > 0, Stopping: s.stopping,
+		Events: s.shares.events, Share: s.config.TokenShare, Idle: s.config.StreamTimeout,
 		Owner: func(ctx context.Context) string { return exchangeOf(ctx).caller.name },
 		Owns:  func(ctx context.Context, owner string) bool { return exchangeOf(ctx).caller.owns(owner) }})
 	if err != nil {
@@ -28,7 +29,7 @@ func (s *Server) labRoutes() error {
 	}
 	for _, route := range s.lab.Routes() {
 		path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(route.Path, ":$1")
-		s.echo.Add(route.Method, path, s.page(route))
+		s.echo.Add(route.Method, path, s.weighedForm(s.page(route)))
 	}
 	if len(s.config.Tokens) > 0 {
 		s.signInRoutes(s.lab)

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolgym/internal/goroutine"
+	"toolgym/internal/quota"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -28,30 +28,76 @@ const sessionHeader = "Mcp-Session-Id"
 
 // sessions are the MCP sessions that are open, for Shutdown to close.
 type sessions struct {
+	quota   *quota.Quota
 	open    sync.WaitGroup
 	mu      sync.Mutex
-	live    map[*mcp.ServerSession]bool
+	live    map[*mcp.ServerSession]openSession
 	closing bool
 	failed  func(error) // logs a panic of the wait for a session
 }
 
-// add takes a session in, until it ends by itself or with the server.
-func (l *sessions) add(session *mcp.ServerSession) error {
+// An openSession is whose session it is, and when it has ended.
+type openSession struct {
+	player
+	ended chan struct{}
+}
+
+// add takes the session of a player in, until it ends by itself or with the
+// server.
+func (l *sessions) add(p player, session *mcp.ServerSession) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	}
-	l.live[session] = true
+	if _, ok := l.live[session]; ok {
+		return &tools.Error{Code: tools.Conflict, Message: "the session is initialized already"}
+	}
+	release, err := l.quota.Take(p.who.name, 1)
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	l.live[session] = openSession{p, ended}
 	goroutine.Go(&l.open, func() {
 		defer func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			delete(l.live, session)
 		}()
+		defer close(ended)
+		defer release()
 		_ = session.Wait() // how the client left does not matter
 	}, l.failed)
 	return nil
+}
+
+// room reports whether an owner may begin a session. When there is no room,
+// the owner's sessions end whose episodes have ended, and all whose episodes are
+// no longer there: clients often leave without closing theirs.
+func (l *sessions) room(owner string, episodes *table) error {
+	err := l.quota.Check(owner, 1)
+	if err == nil {
+		return nil
+	}
+	for session, ended := range l.over(owner, episodes) {
+		_ = session.Close() // the client may be gone
+		<-ended
+	}
+	return l.quota.Check(owner, 1)
+}
+
+// over lists the sessions that room ends.
+func (l *sessions) over(owner string, episodes *table) map[*mcp.ServerSession]chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := map[*mcp.ServerSession]chan struct{}{}
+	for session, open := range l.live {
+		if live, over := episodes.stands(open.id); !live || over && open.who.name == owner {
+			list[session] = open.ended
+		}
+	}
+	return list
 }
 
 // close ends all sessions and waits for them.
@@ -80,28 +126,24 @@ func (s *Server) mcpRoutes() {
 		if err := s.admitSession(c.Request()); err != nil {
 			return edgeFailure(err)
 		}
+		if c.Request().Method == http.MethodGet { // a stream, which is open as long as the session
+			release, err := s.shares.events.Take(exchangeOf(c.Request().Context()).caller.name, 1)
+			if err != nil {
+				return edgeFailure(err)
+			}
+			defer release()
+		}
 		s.unhurried(c)
 		handler.ServeHTTP(c.Response(), c.Request())
 		return nil
 	})
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-		s.echo.Add(method, "/mcp", serve)
+		s.echo.Add(method, "/mcp", s.weighedForm(serve))
 	}
 }
 
 // quiet is a logger for what the request's own record says as well.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-// unhurried lifts the limits of time where a GET opens a stream, which ends
-// when the server shuts down.
-func (s *Server) unhurried(c echo.Context) {
-	if c.Request().Method != http.MethodGet {
-		return
-	}
-	control := http.NewResponseController(c.Response())
-	_ = control.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
-	_ = control.SetWriteDeadline(time.Time{})
-}
 
 // admitSession checks what a request says before the SDK sees it: the task of a
 // new session, the owner of one that is there.
@@ -112,8 +154,10 @@ func (s *Server) admitSession(r *http.Request) error {
 		}
 		return nil
 	}
-	_, _, err := s.taskOf(r.URL.Query())
-	return err
+	if _, _, err := s.taskOf(r.URL.Query()); err != nil || r.Method != http.MethodPost {
+		return err
+	}
+	return s.sessions.room(exchangeOf(r.Context()).caller.name, s.episodes)
 }
 
 // taskOf finds the task that the URL names: the first of the first environment
@@ -205,7 +249,7 @@ func (p *player) inOrder(list []*mcp.Tool) {
 // begin begins the episode and says what it is about. It comes before the SDK's
 // own part: a session that was never initialized is closed by the SDK.
 func (p *player) begin(ctx context.Context, session *mcp.ServerSession) (instructions string, err error) {
-	if err := p.sessions.add(session); err != nil {
+	if err := p.sessions.add(*p, session); err != nil {
 		return "", err
 	}
 	state, err := p.openAs(p.acting(ctx), p.id, p.spec, p.task, nil)

@@ -210,7 +210,7 @@ func TestMCPRefusals(t *testing.T) {
 		t.Errorf("an episode has begun: %s", got.body)
 	}
 	f.begin("tally/0/1")
-	if got := f.ask("POST", "/mcp", initialize, both); !strings.Contains(got.body, "which is the limit") {
+	if got := f.ask("POST", "/mcp", initialize, both); !strings.Contains(got.body, "the limit is reached") {
 		t.Errorf("with the table full: %s", got.body)
 	}
 }

@@ -129,7 +129,7 @@ func gauges(s *Server) []prometheus.Collector {
 		})
 	}
 	return []prometheus.Collector{
-		gauge("episodes_live", "Episodes that are live.", func() float64 { return float64(s.episodes.count()) }),
+		gauge("episodes_live", "Episodes that are live.", func() float64 { return float64(s.episodes.live()) }),
 		gauge("episodes_bytes", "What the trajectories of the live episodes take, about.", func() float64 { return float64(s.episodes.bytes()) }),
 		gauge("policy_runs_live", "Policy runs that train, or are held.", func() float64 { return float64(s.runs.Busy()) }),
 		gauge("policy_updates_live", "Updates made by the policy runs that train, or are held.", func() float64 { return float64(s.runs.Updates()) }),

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"toolgym/api/training"
+	"toolgym/internal/quota"
 	"toolgym/policy/telemetry"
 )
 
@@ -45,9 +46,14 @@ func (s *Server) policyRoutes() {
 		[]content{{kind: "application/x-tar", example: ""}}, s.exportRun)
 }
 
+// mostKeptRuns bounds the policy runs that are kept. It bounds the evaluations of
+// one token as well.
+const mostKeptRuns = 1000
+
 // openRuns finds the runs of earlier servers.
 func (s *Server) openRuns() (err error) {
-	config := training.Config{Specs: s.config.Specs, Limit: s.config.MaxRuns, Most: 1000, Now: s.config.Now, NewID: s.config.NewID, Logger: s.config.Logger}
+	config := training.Config{Specs: s.config.Specs, Now: s.config.Now, NewID: s.config.NewID, Logger: s.config.Logger,
+		Busy: quota.Part(int64(s.config.MaxRuns), s.config.TokenShare), Kept: quota.Part(mostKeptRuns, s.config.TokenShare)}
 	if s.config.Data != "" {
 		config.Dir = filepath.Join(s.config.Data, "policy")
 	}

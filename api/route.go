@@ -55,7 +55,7 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag},
 		Summary: r.summary, Description: r.text, DefaultStatus: r.status,
 		Metadata:    map[string]any{},
-		Middlewares: huma.Middlewares{s.admits(r.role), s.wellAsked, s.weighed(r.limit)},
+		Middlewares: huma.Middlewares{s.admits(r.role), s.wellAsked, s.weighed(r, bodyOf[I]() != nil)},
 	}
 	var served *huma.Operation
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {

@@ -46,12 +46,12 @@ type Server struct {
 	stopping chan struct{}          // closed when the server goes, for streams to end
 	traces   *sdk.TracerProvider    // nil without
 	scorer   *grpo.Scorer
-	desk     intake.Desk // of bodies to be read and scored
-	scales   scales
+	desk     intake.Desk      // of bodies to be read and scored
 	problems []problemExample // for the document
-	quotas   *throttle        // by token
-	visits   *visits          // browsers that are signed in
-	running  atomic.Int64     // requests that are being answered
+	shares   shares
+	quotas   *throttle    // by token
+	visits   *visits      // browsers that are signed in
+	running  atomic.Int64 // requests that are being answered
 	http     *http.Server
 	draining atomic.Bool
 }
@@ -67,7 +67,8 @@ func New(config Config) (*Server, error) {
 	s := &Server{config: config.withDefaults(), echo: echo.New()}
 	s.offers, s.episodes = offers(s.config.Specs), newTable(s.config)
 	s.stopping = make(chan struct{})
-	s.sessions = &sessions{live: map[*mcp.ServerSession]bool{}, failed: func(err error) {
+	s.shares = newShares(s.config)
+	s.sessions = &sessions{quota: s.shares.sessions, live: map[*mcp.ServerSession]openSession{}, failed: func(err error) {
 		s.config.Logger.LogAttrs(context.Background(), slog.LevelError, "waiting for the end of an MCP session", goroutine.Attr(err))
 	}}
 	var err error
@@ -77,7 +78,6 @@ func New(config Config) (*Server, error) {
 	if s.scorer, err = grpo.NewScorer(s.config.Specs, *s.config.Rubric); err != nil {
 		return nil, refusal.Below("Rubric", err)
 	}
-	s.scales.capacity = s.config.MaxScoring
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
 	s.visits = newVisits(s.config.Now)
 	if s.metrics, err = newMetrics(s); err != nil {
@@ -111,7 +111,7 @@ func (s *Server) pipeline() {
 		s.echo.Use(traced(s.traces))
 	}
 	addresses := newThrottle(s.config.Rate, s.config.Burst, s.config.Now)
-	s.echo.Use(s.metrics.requests, s.logged(), recovered, s.crowded, s.guarded(), addresses.limited, s.authenticated, unescaped)
+	s.echo.Use(s.metrics.requests, s.logged(), recovered, s.crowded, s.guarded(), addresses.limited, s.authenticated, s.shared, unescaped)
 }
 
 // remember opens the ledger and brings back what it has.

@@ -101,11 +101,12 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 		}
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		defer s.scales.streams.Add(-1)
-		if s.scales.streams.Add(1) > int64(s.config.MaxStreams) {
-			s.busy(ctx, "too many streams are being scored")
+		release, err := s.shares.streams.Take(exchangeOf(ctx.Context()).caller.name, 1)
+		if err != nil {
+			s.refuse(ctx, err)
 			return
 		}
+		defer release()
 		w := &flow{ctx: ctx, control: http.NewResponseController(humaecho.Unwrap(ctx).Response()), patience: s.config.StreamTimeout}
 		s.answerStream(ctx, w, scorer, options, in.Metrics)
 	}}, nil

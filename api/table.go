@@ -3,11 +3,13 @@ package api
 import (
 	"cmp"
 	"container/list"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"toolgym/internal/quota"
 	"toolgym/tools"
 )
 
@@ -17,21 +19,25 @@ import (
 // has expired, and since every use grants the same time to live, the order of
 // use is the order of expiry.
 type table struct {
-	limit  int
-	memory int64
-	idle   time.Duration
-	now    func() time.Time
+	idle time.Duration
+	now  func() time.Time
 
 	mu    sync.Mutex
 	byID  map[string]*list.Element
 	order *list.List // of *seat; the longest unused is in front
 	made  uint64
-	size  int64 // bytes of all steps, about
-	gone  graves
-	over  []string       // given up since the ledger was last told
-	owned map[string]int // episodes by owner
-	share int            // of one owner at most
+	size  int64               // bytes of all steps, about
+	gone  *quota.Ring[string] // ids of the latest episodes that have expired, to tell "expired" from "never was"
+	over  []string            // given up since the ledger was last told
+	owned map[string]usage    // by owner
+
+	number quota.Limits // of episodes
+	memory quota.Limits // of bytes
+	equal  float64      // the part of each token if all had the same
 }
+
+// A usage is what an owner has in the table.
+type usage struct{ episodes, bytes int64 }
 
 // A seat is an episode's place in the table.
 type seat struct {
@@ -42,8 +48,12 @@ type seat struct {
 }
 
 func newTable(c Config) *table {
-	return &table{limit: c.MaxEpisodes, memory: c.MaxMemory, idle: c.IdleExpiry, now: c.Now, share: c.TokenEpisodes, owned: map[string]int{},
-		byID: map[string]*list.Element{}, order: list.New(), gone: newGraves(4 * c.MaxEpisodes)}
+	number := quota.Part(int64(c.MaxEpisodes), c.TokenShare)
+	if c.TokenEpisodes > 0 {
+		number.Each = int64(c.TokenEpisodes)
+	}
+	return &table{number: number, memory: quota.Part(c.MaxMemory, c.TokenShare), equal: 1 / float64(max(1, len(c.Tokens))),
+		idle: c.IdleExpiry, now: c.Now, owned: map[string]usage{}, byID: map[string]*list.Element{}, order: list.New(), gone: quota.NewRing[string](4 * c.MaxEpisodes)}
 }
 
 // add takes an episode in, and numbers it. With the table full of live ones
@@ -80,8 +90,17 @@ func (t *table) has(id string) bool {
 	return t.byID[id] != nil
 }
 
-// count is how many episodes are in the table.
-func (t *table) count() int {
+// stands reports whether an episode is in the table, and whether it has ended.
+func (t *table) stands(id string) (live, ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.expire()
+	element := t.byID[id]
+	return element != nil, element != nil && element.Value.(*seat).done()
+}
+
+// live is how many episodes are in the table.
+func (t *table) live() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.expire()
@@ -134,10 +153,11 @@ func (t *table) use(who caller, id string) (*episode, error) {
 		return nil, err
 	}
 	t.renew(element)
-	if err := t.makeRoom(); err != nil {
+	e := element.Value.(*seat).episode
+	if err := t.makeRoom(e.owner); err != nil {
 		return nil, err
 	}
-	return element.Value.(*seat).episode, nil
+	return e, nil
 }
 
 // used accounts for a step that has been made.
@@ -151,7 +171,7 @@ func (t *table) used(e *episode) {
 	t.renew(element)
 	s := element.Value.(*seat)
 	weight := e.weight()
-	t.size += weight - s.size
+	t.count(s.owner, usage{bytes: weight - s.size})
 	s.size = weight
 }
 
@@ -194,22 +214,34 @@ func (t *table) page(who caller, after uint64, n int) []seat {
 
 // admit reports why there is no room for an episode.
 func (t *table) admit(e *episode) error {
-	if t.byID[e.id] != nil || t.gone.has(e.id) {
+	if t.byID[e.id] != nil || t.gone.Has(e.id) {
 		return fmt.Errorf("the generator of ids made %q twice", e.id)
 	}
-	if t.order.Len() >= t.limit && !t.dropEnded("") {
-		return t.full(fmt.Sprintf("%d episodes are live, which is the limit", t.limit))
+	for {
+		own := t.owned[e.owner]
+		err := t.number.Check("live episodes", int64(t.order.Len()), own.episodes, 1)
+		if err == nil {
+			return t.makeRoom(e.owner)
+		}
+		if !t.dropEnded(e.owner, err) {
+			return t.later(err)
+		}
 	}
-	if t.owned[e.owner] >= t.share && !t.dropEnded(e.owner) {
-		return t.full(fmt.Sprintf("%d episodes of this token are live, which is its share", t.share))
-	}
-	return t.makeRoom()
 }
 
 func (t *table) place(s *seat) {
 	t.byID[s.id] = t.order.PushBack(s)
-	t.size += s.size
-	t.owned[s.owner]++
+	t.count(s.owner, usage{1, s.size})
+}
+
+// count adds to what an owner has.
+func (t *table) count(owner string, more usage) {
+	t.size += more.bytes
+	own := t.owned[owner]
+	own.episodes, own.bytes = own.episodes+more.episodes, own.bytes+more.bytes
+	if t.owned[owner] = own; own.episodes == 0 {
+		delete(t.owned, owner)
+	}
 }
 
 // seek finds an episode of the caller's. Of other people's nothing is said.
@@ -221,7 +253,7 @@ func (t *table) seek(who caller, id string) (*list.Element, error) {
 		}
 		return element, nil
 	}
-	if t.gone.has(id) {
+	if t.gone.Has(id) {
 		return nil, expired(id)
 	}
 	return nil, notFound(id)
@@ -241,30 +273,51 @@ func (t *table) expire() {
 }
 
 // makeRoom keeps the steps within the memory, at the cost of ended episodes.
-func (t *table) makeRoom() error {
-	for t.size >= t.memory {
-		if !t.dropEnded("") {
-			return t.full("the trajectories of the live episodes take all the memory they may")
+// There is room for a step while the memory is not full, whatever it weighs.
+func (t *table) makeRoom(owner string) error {
+	for {
+		err := t.memory.Check("bytes of trajectories", t.size, t.owned[owner].bytes, 1)
+		if err == nil {
+			return nil
+		}
+		if !t.dropEnded(owner, err) {
+			return t.later(err)
 		}
 	}
-	return nil
 }
 
-// dropEnded gives up the longest unused of the episodes that have ended: of one
-// owner's or, where that is empty, of all.
-func (t *table) dropEnded(owner string) bool {
+// dropEnded gives up the longest unused episode that has ended: one of the
+// owner's or, if the table is full for all owners, one of an owner who has more
+// than an equal part of it while this one has less. So a client that fills the
+// table never ends what belongs to a client that does not.
+func (t *table) dropEnded(owner string, why error) bool {
+	_, share := errors.AsType[*quota.ShareError](why)
+	var other *list.Element
 	for element := t.order.Front(); element != nil; element = element.Next() {
-		if s := element.Value.(*seat); s.done() && (owner == "" || s.owner == owner) {
+		switch s := element.Value.(*seat); {
+		case !s.done():
+		case s.owner == owner:
 			t.bury(element)
 			return true
+		case other == nil && !share && t.above(s.owner) && !t.above(owner):
+			other = element
 		}
 	}
-	return false
+	if other != nil {
+		t.bury(other)
+	}
+	return other != nil
+}
+
+// above reports whether an owner has more than an equal part of the table.
+func (t *table) above(owner string) bool {
+	own := t.owned[owner]
+	return float64(own.episodes) > t.equal*float64(t.number.All) || float64(own.bytes) > t.equal*float64(t.memory.All)
 }
 
 func (t *table) bury(element *list.Element) {
 	id := element.Value.(*seat).id
-	t.gone.add(id)
+	t.gone.Add(element.Value.(*seat).owner, id)
 	t.over = append(t.over, id)
 	t.drop(element, expired(id))
 }
@@ -272,20 +325,17 @@ func (t *table) bury(element *list.Element) {
 func (t *table) drop(element *list.Element, why error) {
 	s := t.order.Remove(element).(*seat)
 	delete(t.byID, s.id)
-	t.size -= s.size
-	if t.owned[s.owner]--; t.owned[s.owner] == 0 {
-		delete(t.owned, s.owner)
-	}
+	t.count(s.owner, usage{-1, -s.size})
 	s.close(why)
 }
 
-// full says that there is no room, and when some may come free.
-func (t *table) full(message string) error {
+// later adds to an error when there may be room.
+func (t *table) later(err error) error {
 	wait := time.Second
 	if front := t.order.Front(); front != nil {
 		wait = min(max(wait, front.Value.(*seat).expires.Sub(t.now())), time.Minute)
 	}
-	return &busy{&tools.Error{Code: tools.Exhausted, Message: message, Want: "that episodes be ended or deleted first"}, wait}
+	return &busy{err, wait}
 }
 
 func notFound(id string) error {
@@ -294,22 +344,4 @@ func notFound(id string) error {
 
 func expired(id string) error {
 	return &tools.Error{Code: tools.Gone, Where: "id", Message: fmt.Sprintf("the episode %.80q has expired", id), Want: "a new one"}
-}
-
-// graves hold the ids of the latest episodes that have expired, to tell
-// "expired" from "never was".
-type graves struct {
-	ids  map[string]bool
-	ring []string
-	next int
-}
-
-func newGraves(n int) graves { return graves{ids: map[string]bool{}, ring: make([]string, n)} }
-
-func (g *graves) has(id string) bool { return g.ids[id] }
-
-func (g *graves) add(id string) {
-	delete(g.ids, g.ring[g.next])
-	g.ring[g.next], g.ids[id] = id, true
-	g.next = (g.next + 1) % len(g.ring)
 }

@@ -15,10 +15,11 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart"}
+	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart", "internal/quota"}
 	return map[string][]string{
 		"internal/strictjson":  {},
 		"internal/goroutine":   {},
+		"internal/quota":       {"internal/refusal"},
 		"tools":                {"internal/strictjson", "internal/goroutine"},
 		"tools/...":            {"internal/episode", "internal/calculator"},
 		"grpo/parse":           {"tools", "internal/refusal"},
@@ -60,7 +61,7 @@ func mayImport() map[string][]string {
 		"internal/calculator":  {"tools"},
 		"internal/ollamatest":  {"internal/parts"},
 		"internal/store":       {"grpo/eval"},
-		"internal/evaluation":  {"internal/store", "grpo/eval/suite", "grpo/eval/report", "tools/...", "policy/trained"},
+		"internal/evaluation":  {"internal/store", "internal/quota", "grpo/eval/suite", "grpo/eval/report", "tools/...", "policy/trained"},
 		"internal/fleet":       {"internal/store"},
 		"api/...":              everything,
 		"api/lab":              append([]string{"api", "api/..."}, everything...), // its tests see the pages as api serves them; Go itself refuses more

@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
 	"toolgym/internal/goroutine"
+	"toolgym/internal/quota"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -28,7 +29,8 @@ const (
 // A Config says where evaluations are kept and how many play at a time.
 type Config struct {
 	Room   evaluation.Room
-	Limit  int
+	Busy   quota.Limits // of evaluations that play at the same time
+	Kept   int          // evaluations of one token that are kept
 	Logger *slog.Logger
 }
 
@@ -52,6 +54,7 @@ type Desk struct {
 
 // A play is one evaluation as it is played in this process.
 type play struct {
+	owner  string
 	cancel context.CancelFunc
 	feed   *feed.Feed
 	ended  chan struct{}
@@ -90,24 +93,40 @@ func (d *Desk) Begin(ctx context.Context, request evaluation.Request) (State, er
 			return State{}, err
 		}
 	}
-	if err := d.room(request.Run); err != nil {
+	if err := d.room(ctx, request); err != nil {
 		return State{}, err
 	}
 	e, err := d.config.Room.Open(ctx, request)
 	if err != nil {
 		return State{}, err
 	}
-	if err := d.launch(e); err != nil {
+	if err := d.launch(e, request.Owner); err != nil {
 		return State{}, err
 	}
 	return d.Find(ctx, e.Run.Name)
 }
 
-// room reports that enough is under way, or that very evaluation.
-func (d *Desk) room(name string) error {
+// room reports that enough is under way, or that very evaluation, or that the
+// token keeps enough evaluations. Those without an owner are not counted: the
+// command line makes them in the same database.
+func (d *Desk) room(ctx context.Context, request evaluation.Request) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.full(name)
+	err := d.full(request.Run, request.Owner)
+	d.mu.Unlock()
+	if err != nil || request.Owner == "" || request.Resume {
+		return err
+	}
+	kept, err := d.config.Room.Store.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	own := int64(0)
+	for _, k := range kept {
+		if k.Owner == request.Owner {
+			own++
+		}
+	}
+	return quota.Limits{All: int64(d.config.Kept), Each: int64(d.config.Kept)}.Check("kept evaluations of this token", own, own, 1)
 }
 
 // Busy is how many evaluations play.
@@ -122,8 +141,9 @@ func (d *Desk) Busy() (n int) {
 	return n
 }
 
-func (d *Desk) full(name string) error {
-	busy := 0
+// full is called with mu held.
+func (d *Desk) full(name, owner string) error {
+	busy, own := int64(0), int64(0)
 	for other, p := range d.byName {
 		if !p.running() {
 			continue
@@ -132,25 +152,25 @@ func (d *Desk) full(name string) error {
 			return &tools.Error{Code: tools.Conflict, Where: "run", Message: fmt.Sprintf("the evaluation %q is running", name), Want: "another name"}
 		}
 		busy++
+		if p.owner == owner {
+			own++
+		}
 	}
-	switch {
-	case d.closed:
+	if d.closed {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
-	case busy >= d.config.Limit:
-		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d evaluations are under way, which is the limit", busy), Want: "one of them to end or to be cancelled"}
 	}
-	return nil
+	return d.config.Busy.Check("evaluations under way", busy, own, 1)
 }
 
 // launch lets an evaluation play. Trials of an earlier start are told first.
-func (d *Desk) launch(e *evaluation.Evaluation) error {
+func (d *Desk) launch(e *evaluation.Evaluation, owner string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.full(e.Run.Name); err != nil {
+	if err := d.full(e.Run.Name, owner); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &play{cancel: cancel, feed: &feed.Feed{}, ended: make(chan struct{})}
+	p := &play{owner: owner, cancel: cancel, feed: &feed.Feed{}, ended: make(chan struct{})}
 	for _, trial := range e.Kept {
 		p.tell(trial)
 	}

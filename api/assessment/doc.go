@@ -1,7 +1,7 @@
 // Package assessment is the evaluations that a server has under way: begun by
 // requests, watched, cancelled and gone on with.
 //
-//	desk := assessment.New(assessment.Config{Room: room, Limit: 1, Logger: logger})
+//	desk := assessment.New(assessment.Config{Room: room, Busy: quota.Limits{All: 1, Each: 1}, Logger: logger})
 //	state, err := desk.Begin(ctx, request)
 //	events, err := desk.Events(ctx, name)
 //	err = desk.Cancel(ctx, name)

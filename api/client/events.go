@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"time"
 
 	"toolgym/internal/sse"
 )
@@ -27,17 +28,23 @@ type Event struct {
 
 const endOfEvents = "end"
 
+// settled is how long a connection lasts that was not made in vain.
+const settled = 30 * time.Second
+
 // watch yields events until the last one, or the caller's end.
 func (c *Client) watch(ctx context.Context, to string, after int) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		pause, failures := c.config.Pause, 0
 		for {
-			over := false
+			over, begun := false, time.Now()
 			err := c.listen(ctx, to, after, func(e Event) bool {
 				after, failures, pause = e.ID, 0, c.config.Pause
 				over = !yield(e, nil) || e.Name == endOfEvents
 				return !over
 			})
+			if time.Since(begun) >= settled { // the server ends streams in which nothing comes
+				failures, pause = 0, c.config.Pause
+			}
 			again := (*passing)(nil)
 			failures++
 			switch {

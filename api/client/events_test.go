@@ -1,9 +1,12 @@
 package client_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,4 +64,35 @@ func TestRefusedEventsAreNotAskedForAgain(t *testing.T) {
 			t.Errorf("%d: %d errors, asked %d times, want %d", status, n, asked.Load(), want)
 		}
 	}
+}
+
+// quietly answers with streams in which nothing comes, each of which lasts for
+// ten minutes, and at last with the end.
+type quietly struct{ asked int }
+
+func (q *quietly) RoundTrip(r *http.Request) (*http.Response, error) {
+	q.asked++
+	body := ""
+	if q.asked > 6 {
+		body = "id: 1\nevent: end\ndata: {}\n\n"
+	} else {
+		time.Sleep(10 * time.Minute)
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// TestQuietStreamsAreOpenedAgain, more often than a connection that fails.
+func TestQuietStreamsAreOpenedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &quietly{}
+		c, err := client.New(client.Config{URL: "http://127.0.0.1:1", HTTP: &http.Client{Transport: server}, Attempts: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range c.WatchPolicyRun(t.Context(), "x", 0) {
+			if err != nil || e.Name != "end" || server.asked != 7 {
+				t.Errorf("event %+v, error %v after %d connections", e, err, server.asked)
+			}
+		}
+	})
 }

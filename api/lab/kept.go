@@ -36,8 +36,9 @@ func (k *kept) get(key keptKey) []grpo.Completion {
 	return slices.Clone(k.byKey[key])
 }
 
-// add appends an episode. The oldest keys make room: the owner's own where the
-// owner has too many, anybody's where there is too much in all.
+// add appends an episode. The oldest keys make room: the owner's own if the
+// owner has too many, those of the owner with the most bytes if there is too
+// much in all.
 func (k *kept) add(key keptKey, c grpo.Completion) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,9 +51,9 @@ func (k *kept) add(key keptKey, c grpo.Completion) {
 	for dropped := true; dropped && k.count(key.owner) > k.most; {
 		dropped = k.drop(own)
 	}
-	others := func(other keptKey) bool { return other != key }
 	for dropped := true; dropped && k.held > k.bytes; {
-		dropped = k.drop(others)
+		most := k.largest(key)
+		dropped = k.drop(func(other keptKey) bool { return other.owner == most && other != key })
 	}
 }
 
@@ -71,6 +72,27 @@ func (k *kept) count(owner string) (n int) {
 		}
 	}
 	return n
+}
+
+// largest is the owner with the most bytes, those of the given key left out; of
+// equal owners, that of the key.
+func (k *kept) largest(key keptKey) string {
+	held := map[string]int64{}
+	for other, list := range k.byKey {
+		if other == key {
+			continue
+		}
+		for _, c := range list {
+			held[other.owner] += sizeOf(c)
+		}
+	}
+	most := key.owner
+	for _, other := range k.order {
+		if held[other.owner] > held[most] {
+			most = other.owner
+		}
+	}
+	return most
 }
 
 // drop drops the oldest key that fits, and reports whether there was one.
@@ -108,12 +130,11 @@ const (
 // anew, and reports a failure of its server, which is not kept, as an
 // [*tools.Error].
 func (l *Lab) perform(ctx context.Context, key keptKey, model served, s scene, n int, anew bool) error {
-	select {
-	case l.playing <- struct{}{}:
-		defer func() { <-l.playing }()
-	default:
-		return &tools.Error{Code: tools.Exhausted, Message: "other models are playing", Want: "that you try again when they have finished"}
+	release, err := l.playing.Take(key.owner, 1)
+	if err != nil {
+		return err
 	}
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, playWithin)
 	defer cancel()
 	first := len(l.kept.get(key))

@@ -69,3 +69,15 @@ func TestKeptEpisodesFromManyGoroutines(t *testing.T) {
 		t.Errorf("%d bytes in %d keys, %d in order", k.held, len(k.byKey), len(k.order))
 	}
 }
+
+// TestKeptEpisodesOfOthersStay while one owner fills the memory.
+func TestKeptEpisodesOfOthersStay(t *testing.T) {
+	k := newKept(100, 100)
+	k.add(keyed("bob", 0), spoken(40))
+	for i := range 50 {
+		k.add(keyed("ann", i), spoken(10))
+	}
+	if len(k.get(keyed("bob", 0))) != 1 || len(k.get(keyed("ann", 49))) != 1 || k.held > 100 {
+		t.Errorf("bob has %d, ann's last %d, %d bytes are held", len(k.get(keyed("bob", 0))), len(k.get(keyed("ann", 49))), k.held)
+	}
+}

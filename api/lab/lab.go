@@ -6,13 +6,13 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"toolgym/api/training"
 	"toolgym/grpo"
 	"toolgym/internal/goroutine"
 	"toolgym/internal/intake"
+	"toolgym/internal/quota"
 	"toolgym/tools"
 )
 
@@ -43,6 +43,12 @@ type Config struct {
 	Owns  func(ctx context.Context, owner string) bool
 	// Guarded is set where a token is asked for, so that pages offer to sign out.
 	Guarded bool
+	// Events are the streams that may be open; Share is the part of the models that
+	// play at the same time which one owner may use.
+	Events *quota.Quota
+	Share  float64
+	// Idle is how long a stream stays open in which nothing changes.
+	Idle time.Duration
 	// Stopping is closed when the server goes, for streams to end.
 	Stopping <-chan struct{}
 }
@@ -53,11 +59,10 @@ type Lab struct {
 	pages  map[string]*template.Template
 	static map[string]asset
 
-	models  *models       // of the Ollama servers
-	kept    *kept         // what they said
-	playing chan struct{} // has room for those that play
+	models  *models      // of the Ollama servers
+	kept    *kept        // what they said
+	playing *quota.Quota // those that play
 
-	watching  atomic.Int32 // streams of charts
 	summaries summaries
 	auditor   *auditor
 }
@@ -68,7 +73,7 @@ func New(config Config) (*Lab, error) {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	l := &Lab{config: config, models: &models{servers: config.Ollama, now: config.Now, within: modelsWithin, log: config.Logger},
-		kept: newKept(keptEpisodes, keptBytes), playing: make(chan struct{}, playsAtOnce), auditor: newAuditor()}
+		kept: newKept(keptEpisodes, keptBytes), playing: quota.New("models playing", quota.Part(playsAtOnce, config.Share)), auditor: newAuditor()}
 	var err error
 	if l.static, err = assets(); err != nil {
 		return nil, err

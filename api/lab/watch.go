@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"toolgym/internal/sse"
-	"toolgym/tools"
 )
 
 const (
@@ -21,8 +20,6 @@ const (
 	silence = 15 * time.Second
 	// slowest is how long a client may take to read a frame.
 	slowest = 30 * time.Second
-	// mostWatching is how many streams of charts there are at the same time.
-	mostWatching = 32
 )
 
 // A sight is what there is to see at a moment: its name, and how to draw it.
@@ -36,9 +33,9 @@ type sight struct {
 // often than about every [shortest], and no longer than half the time. What came
 // and went in between is not sent: a client that is slow sees less, and never
 // what is old. Send says whether the client is still there. It returns at the end of what there is to see, of the context,
-// and of the server.
-func follow(ctx context.Context, stopping <-chan struct{}, seen string, look func() sight, send func(name, id string, text []byte) bool) error {
-	quiet := time.Now()
+// and of the server, and when nothing has changed for the idle time.
+func follow(ctx context.Context, idle time.Duration, stopping <-chan struct{}, seen string, look func() sight, send func(name, id string, text []byte) bool) error {
+	quiet, changed := time.Now(), time.Now()
 	for {
 		begin, now := time.Now(), look()
 		switch {
@@ -50,7 +47,9 @@ func follow(ctx context.Context, stopping <-chan struct{}, seen string, look fun
 			if !send("", now.version, text) {
 				return nil // the client has gone
 			}
-			seen, quiet = now.version, time.Now()
+			seen, quiet, changed = now.version, time.Now(), time.Now()
+		case time.Since(changed) >= idle:
+			return nil // a page that still wants it reconnects
 		case time.Since(quiet) >= silence:
 			if !send("still", seen, []byte("{}")) {
 				return nil // the client has gone
@@ -79,11 +78,11 @@ func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if l.watching.Add(1) > mostWatching {
-		l.watching.Add(-1)
-		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d pages watch trainings, which is the limit", mostWatching), Want: "one of them to be closed"}
+	release, err := l.config.Events.Take(l.config.Owner(r.Context()), 1)
+	if err != nil {
+		return err
 	}
-	defer l.watching.Add(-1)
+	defer release()
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // a ResponseWriter without deadlines has none to lift
 	header := w.Header()
@@ -101,7 +100,7 @@ func (l *Lab) watchTraining(w http.ResponseWriter, r *http.Request) error {
 			return lineOf(frame)
 		}}
 	}
-	return follow(r.Context(), l.config.Stopping, r.Header.Get("Last-Event-ID"), look, func(name, id string, text []byte) bool {
+	return follow(r.Context(), l.config.Idle, l.config.Stopping, r.Header.Get("Last-Event-ID"), look, func(name, id string, text []byte) bool {
 		_ = control.SetWriteDeadline(time.Now().Add(slowest))
 		return sse.Write(w, sse.Event{ID: id, Name: name, Data: text}) == nil && control.Flush() == nil
 	})

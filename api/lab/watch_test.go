@@ -41,7 +41,7 @@ func TestFramesAreSentAsTheyCan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &spectacle{begin: time.Now(), cost: tt.cost, length: 10 * time.Second}
-				if err := follow(t.Context(), nil, "", s.look, s.send); err != nil {
+				if err := follow(t.Context(), time.Hour, nil, "", s.look, s.send); err != nil {
 					t.Fatal(err)
 				}
 				n := len(s.sent)
@@ -59,21 +59,26 @@ func TestFollowSaysWhatIsNew(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 		defer cancel()
 		s := &spectacle{}
-		if err := follow(ctx, nil, "7", still, s.send); err != nil || len(s.sent) != 2 || s.sent[0] != "still7" {
+		if err := follow(ctx, time.Hour, nil, "7", still, s.send); err != nil || len(s.sent) != 2 || s.sent[0] != "still7" {
 			t.Errorf("what is seen already: %v, %v", s.sent, err)
 		}
 		stopping := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(stopping) })
 		s = &spectacle{}
-		if err := follow(t.Context(), stopping, "", still, s.send); err != nil || len(s.sent) != 1 {
+		if err := follow(t.Context(), time.Hour, stopping, "", still, s.send); err != nil || len(s.sent) != 1 {
 			t.Errorf("a server that stops: %v, %v", s.sent, err)
 		}
+		begun := time.Now()
+		s = &spectacle{}
+		if err := follow(t.Context(), time.Minute, nil, "", still, s.send); err != nil || time.Since(begun) < time.Minute || time.Since(begun) > 2*time.Minute {
+			t.Errorf("nothing changes: ended after %s, %v", time.Since(begun), err)
+		}
 		gone := func(string, string, []byte) bool { return false }
-		if err := follow(t.Context(), nil, "", still, gone); err != nil {
+		if err := follow(t.Context(), time.Hour, nil, "", still, gone); err != nil {
 			t.Errorf("a client that has gone: %v", err)
 		}
 		broken := func() sight { return sight{"8", false, func() ([]byte, error) { return nil, errors.New("no ink") }} }
-		if err := follow(t.Context(), nil, "", broken, s.send); err == nil {
+		if err := follow(t.Context(), time.Hour, nil, "", broken, s.send); err == nil {
 			t.Error("a drawing that fails is no error")
 		}
 	})

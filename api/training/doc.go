@@ -2,7 +2,7 @@
 // resumed and cancelled by requests, each by the trainer of package
 // policy/train, in a folder of its own.
 //
-//	runs, err := training.Open(training.Config{Specs: specs, Dir: dir, Limit: 2, …})
+//	runs, err := training.Open(training.Config{Specs: specs, Dir: dir, Busy: quota.Limits{All: 2, Each: 1}, …})
 //	run, err := runs.Start(owner, training.Start{Env: "arithmetic", Algo: "grpo"})
 //	err = runs.Hold(run) … runs.Go(run) … runs.Cancel(run)
 //	runs.Close()

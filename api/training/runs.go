@@ -14,6 +14,7 @@ import (
 
 	"toolgym/api/feed"
 	"toolgym/internal/goroutine"
+	"toolgym/internal/quota"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
 	"toolgym/tools"
@@ -22,9 +23,9 @@ import (
 // A Config says where runs are kept and how many there may be.
 type Config struct {
 	Specs  tools.Specs
-	Dir    string // of the runs' folders; empty takes a temporary one, which Close deletes
-	Limit  int    // runs that train or are held at the same time
-	Most   int    // runs that are kept at all
+	Dir    string       // of the runs' folders; empty takes a temporary one, which Close deletes
+	Busy   quota.Limits // of runs that train or are held at the same time
+	Kept   quota.Limits // of runs that are kept at all
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger
@@ -86,11 +87,17 @@ func (s *Runs) Start(owner string, start Start) (*Run, error) {
 		state: State{ID: id, State: Running, Config: trainer.Config(), Created: s.config.Now().UTC(), Owner: owner}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.room(); err != nil {
+	if err := s.room(owner); err != nil {
 		return nil, err
 	}
-	if len(s.byID) >= s.config.Most {
-		return nil, &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are kept, which is the limit", s.config.Most), Want: "some to be deleted first"}
+	own := 0
+	for _, other := range s.byID {
+		if other.State().Owner == owner {
+			own++
+		}
+	}
+	if err := s.config.Kept.Check("kept runs", int64(len(s.byID)), int64(own), 1); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(run.dir, 0o750); err != nil {
 		return nil, fmt.Errorf("making the folder of a run: %w", err)
@@ -105,15 +112,20 @@ func (s *Runs) Start(owner string, start Start) (*Run, error) {
 	return run, nil
 }
 
-// room reports that enough runs are under way. Called with mu held.
-func (s *Runs) room() error {
+// room reports that enough runs are under way, in all or of an owner. Called
+// with mu held.
+func (s *Runs) room(owner string) error {
 	if s.closed {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	}
-	if busy := len(s.live()); busy >= s.config.Limit {
-		return &tools.Error{Code: tools.Exhausted, Message: fmt.Sprintf("%d runs are under way, which is the limit", busy), Want: "one of them to end or to be cancelled"}
+	live := s.live()
+	own := 0
+	for _, run := range live {
+		if run.State().Owner == owner {
+			own++
+		}
 	}
-	return nil
+	return s.config.Busy.Check("runs under way", int64(len(live)), int64(own), 1)
 }
 
 // launch lets a run train, from where the trainer stands: what its telemetry has

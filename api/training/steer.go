@@ -59,7 +59,7 @@ func (s *Runs) Go(r *Run) error {
 		defer r.mu.Unlock()
 		return r.conflict("a run that is paused")
 	}
-	if err := s.room(); err != nil {
+	if err := s.room(r.State().Owner); err != nil {
 		return err
 	}
 	trainer, err := train.Resume(s.config.Specs, r.Checkpoint(), 0)

@@ -26,10 +26,34 @@ type serveCommand struct {
 	TLSKey         string   `help:"Key of the certificate, in PEM." name:"tls-key" placeholder:"FILE"`
 	Skills         string   `help:"Skill library to offer as tools, as toolgym skills learn writes it." placeholder:"FILE"`
 	Rubric         string   `help:"Rubric that pays where a request brings none, YAML or JSON (default: the published lab's)." placeholder:"FILE"`
-	MaxCompletions int      `help:"Completions and groups that one request to be scored may have (default: ${default})." default:"65536" placeholder:"N"`
 	AllowHost      []string `help:"Further Host name to answer to, such as a proxy's." placeholder:"HOST" sep:"none"`
 	Ollama         []string `help:"Address of an Ollama server whose models may be evaluated." placeholder:"URL" sep:"none"`
 	Checkpoint     string   `help:"Trained policy that POST /v1/policy/act plays with; default those in the binary." placeholder:"FILE"`
+	MaxCompletions int      `help:"Completions and groups that one request to be scored may have (default: ${default})." default:"65536" placeholder:"N"`
+	serveLimits
+}
+
+// serveLimits are the limits of a server and of one token. Zero is the default.
+type serveLimits struct {
+	MaxEpisodes    int     `help:"Live episodes (default: 4096)." placeholder:"N" group:"Limits, over all tokens:"`
+	MaxMemory      int64   `help:"Bytes of the trajectories of live episodes (default: 256 MiB)." placeholder:"BYTES" group:"Limits, over all tokens:"`
+	MaxSessions    int     `help:"MCP sessions at the same time (default: 1024)." placeholder:"N" group:"Limits, over all tokens:"`
+	MaxEvents      int     `help:"Event streams at the same time (default: 256)." placeholder:"N" group:"Limits, over all tokens:"`
+	MaxStreams     int     `help:"Scoring streams at the same time (default: 64)." placeholder:"N" group:"Limits, over all tokens:"`
+	MaxScoring     int64   `help:"Bytes of the bodies of score routes at the same time (default: 256 MiB)." placeholder:"BYTES" group:"Limits, over all tokens:"`
+	MaxBodies      int64   `help:"Bytes of other bodies at the same time (default: 128 MiB)." placeholder:"BYTES" group:"Limits, over all tokens:"`
+	MaxRequests    int     `help:"Requests at the same time (default: 1024)." placeholder:"N" group:"Limits, over all tokens:"`
+	MaxRuns        int     `help:"Policy runs under way (default: 2)." placeholder:"N" group:"Limits, over all tokens:"`
+	MaxEvaluations int     `help:"Evaluations under way (default: 1, or 2 with more than one token)." placeholder:"N" group:"Limits, over all tokens:"`
+	TokenShare     float64 `help:"Part of each of these limits that one token may use, above 0 and at most 1 (default: 0.5, or 1 with one token or none)." placeholder:"PART" group:"Limits, over all tokens:"`
+	TokenRate      float64 `help:"Requests a second with one token (default: 20000)." placeholder:"RATE" group:"Limits, over all tokens:"`
+}
+
+// set puts the limits into the server's configuration.
+func (l serveLimits) set(c *api.Config) {
+	c.MaxEpisodes, c.MaxMemory, c.MaxSessions, c.MaxEvents, c.MaxStreams = l.MaxEpisodes, l.MaxMemory, l.MaxSessions, l.MaxEvents, l.MaxStreams
+	c.MaxScoring, c.MaxBodies, c.MaxConcurrent, c.MaxRuns, c.MaxEvals = l.MaxScoring, l.MaxBodies, l.MaxRequests, l.MaxRuns, l.MaxEvaluations
+	c.TokenShare, c.TokenRate = l.TokenShare, l.TokenRate
 }
 
 // drain is how long running calls may take to finish after Ctrl-C.
@@ -74,6 +98,7 @@ func (c serveCommand) Run(ctx context.Context, world *console) error {
 // data directory.
 func (c serveCommand) settings(world *console) (config api.Config, err error) {
 	config = api.Config{Specs: world.specs, MaxCompletions: c.MaxCompletions, Logger: world.log, AllowHosts: c.AllowHost, CertFile: c.TLSCert, KeyFile: c.TLSKey, Version: version(), Traces: api.TracesWanted(), Checkpoint: c.Checkpoint, Ollama: c.Ollama}
+	c.set(&config)
 	if config.Tokens, err = readTokens(c.TokenFile); err != nil {
 		return config, err
 	}
@@ -120,7 +145,10 @@ func readTokens(path string) ([]api.Token, error) {
 
 // ofServer is the flag behind a field of the server's configuration.
 func ofServer(field string) string {
-	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "AllowHosts": "--allow-host", "Ollama": "--ollama"}
+	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "AllowHosts": "--allow-host", "Ollama": "--ollama",
+		"MaxEpisodes": "--max-episodes", "MaxMemory": "--max-memory", "MaxSessions": "--max-sessions", "MaxEvents": "--max-events",
+		"MaxStreams": "--max-streams", "MaxScoring": "--max-scoring", "MaxBodies": "--max-bodies", "MaxConcurrent": "--max-requests",
+		"MaxRuns": "--max-runs", "MaxEvals": "--max-evaluations", "TokenShare": "--token-share", "TokenRate": "--token-rate"}
 	name, _, _ := strings.Cut(field, "[") // without the index
 	return cmp.Or(flags[name], field)
 }

@@ -101,3 +101,29 @@ func TestDemoStays(t *testing.T) {
 	}
 	cancel()
 }
+
+// TestServeLimits takes all that a limit of the command line allows, and refuses
+// limits that are none.
+func TestServeLimits(t *testing.T) {
+	address, stop := serving(t, "--data", t.TempDir(), "--max-episodes", "1")
+	defer stop()
+	for i, want := range []int{http.StatusCreated, http.StatusServiceUnavailable} {
+		response, err := http.Post(address+"/v1/episodes", "application/json", strings.NewReader(`{"task_id":"arithmetic/0/1"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("episode %d: %s; want %d", i+1, response.Status, want)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	for _, flag := range []string{"--max-episodes", "--max-memory", "--max-sessions", "--max-events", "--max-streams", "--max-scoring", "--max-bodies",
+		"--max-requests", "--max-runs", "--max-evaluations", "--token-share", "--token-rate"} {
+		var errOut bytes.Buffer
+		code := run(t.Context(), []string{"serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), flag + "=-1"}, strings.NewReader(""), io.Discard, &errOut)
+		if code != exitUsage || !strings.HasPrefix(errOut.String(), "toolgym: "+flag+": ") {
+			t.Errorf("%s=-1: exit code %d, %s", flag, code, errOut.String())
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/report"
 	"toolgym/internal/goroutine"
+	"toolgym/internal/quota"
 )
 
 // mostReferences bounds the runs whose references are kept.
@@ -29,7 +30,7 @@ type References struct {
 
 	mu     sync.Mutex
 	byName map[string]*reference
-	oldest []string // names, as they came
+	names  *quota.Ring[string] // by the owner of the run
 }
 
 // A reference is what is kept of a run.
@@ -44,7 +45,7 @@ type reference struct {
 // NewReferences keeps nothing yet. Close it.
 func NewReferences() *References {
 	life, end := context.WithCancel(context.Background())
-	return &References{turn: make(chan struct{}, 1), life: life, end: end, byName: map[string]*reference{}}
+	return &References{turn: make(chan struct{}, 1), life: life, end: end, byName: map[string]*reference{}, names: quota.NewRing[string](mostReferences)}
 }
 
 // Close stops the agents that play, and waits for them.
@@ -67,7 +68,11 @@ func (r *References) Report(ctx context.Context, room Room, name string, patienc
 	if found, err = report.New(run, records, nil, source()); err != nil {
 		return found, false, err
 	}
-	asked := r.ask(room, name, digest(run, records))
+	owner, err := room.Store.Owner(ctx, name)
+	if err != nil {
+		return found, false, err
+	}
+	asked := r.ask(room, owner, name, digest(run, records))
 	if !asked.awaited(ctx, patience) || errors.Is(asked.err, context.Canceled) {
 		return found, false, ctx.Err()
 	}
@@ -104,7 +109,7 @@ func (r *reference) awaited(ctx context.Context, patience time.Duration) bool {
 
 // ask finds what is kept of a run, or lets the agents play for it, in place of
 // what they played for other trials of that run.
-func (r *References) ask(room Room, name string, trials [sha256.Size]byte) *reference {
+func (r *References) ask(room Room, owner, name string, trials [sha256.Size]byte) *reference {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.byName[name]
@@ -120,8 +125,8 @@ func (r *References) ask(room Room, name string, trials [sha256.Size]byte) *refe
 		return asked
 	}
 	r.byName[name] = asked
-	if r.oldest = append(r.oldest, name); len(r.oldest) > mostReferences {
-		r.drop(r.oldest[0])
+	if dropped, full := r.names.Add(owner, name); full {
+		r.drop(dropped)
 	}
 	goroutine.Go(&r.playing, func() { r.play(ctx, room, name, asked) }, func(error) {}) // played has recovered
 	return asked
@@ -132,7 +137,7 @@ func (r *References) drop(name string) {
 	if old := r.byName[name]; old != nil {
 		old.cancel()
 		delete(r.byName, name)
-		r.oldest = slices.DeleteFunc(r.oldest, func(other string) bool { return other == name })
+		r.names.Remove(name)
 	}
 }
 

@@ -126,6 +126,33 @@ func TestReferencesFollowTheTrials(t *testing.T) {
 	}
 }
 
+// Of an owner with many runs the newest are kept, and those of others.
+func TestReferencesOfOthersStay(t *testing.T) {
+	w := open()
+	r, references := kept(t, w)
+	var names []string
+	for i := range 67 {
+		owner := "ann"
+		if i == 0 {
+			owner = "bob"
+		}
+		names = append(names, fmt.Sprint("run ", i))
+		play(t, r, evaluation.Request{Run: names[i], Owner: owner, Model: "random", Route: evaluation.RouteAgent, Envs: []string{"arithmetic"}, Levels: []string{"0"}, N: 2})
+		if _, whole, err := references.Report(t.Context(), r, names[i], patient); err != nil || !whole {
+			t.Fatalf("%s: whole: %t, %v", names[i], whole, err)
+		}
+	}
+	for _, kept := range []struct {
+		name  string
+		again bool
+	}{{names[0], false}, {names[66], false}, {names[1], true}} {
+		before := w.made.Load()
+		if _, _, err := references.Report(t.Context(), r, kept.name, patient); err != nil || (w.made.Load() > before) != kept.again {
+			t.Errorf("%s is played again: %t, %v", kept.name, !kept.again, err)
+		}
+	}
+}
+
 // Of many runs the newest are kept, and a server that ends waits for no agent.
 func TestReferencesHaveBounds(t *testing.T) {
 	w := open()

@@ -39,14 +39,19 @@ func Is(err error, codes ...string) bool {
 	return ok && slices.Contains(codes, e.Code)
 }
 
-// Relocate tells anew where a mistake is.
+// Relocate tells anew where a mistake is. An error that stays where it is stays
+// as it is, with what wraps it.
 func Relocate(err error, to func(where string) string) error {
 	e, ok := errors.AsType[*tools.Error](err)
 	if !ok {
 		return err
 	}
+	where := to(e.Where)
+	if where == e.Where {
+		return err
+	}
 	moved := *e
-	moved.Where = to(e.Where)
+	moved.Where = where
 	return &moved
 }
 

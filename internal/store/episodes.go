@@ -118,26 +118,6 @@ func (s *Store) EndEpisodes(ctx context.Context, at time.Time, ids ...string) er
 	})
 }
 
-// RetireEpisodes deletes up to limit episodes that were given up: those given
-// up before the time, and of the others all but the latest. It returns how many
-// were deleted.
-func (s *Store) RetireEpisodes(ctx context.Context, before time.Time, latest, limit int) (int, error) {
-	var deleted int64
-	err := s.writeOne(ctx, func(tx *sql.Tx) error {
-		row, err := tx.Exec(`
-			DELETE FROM episodes WHERE number IN (
-			  SELECT number FROM episodes WHERE over IS NOT NULL AND (over < ?1 OR (over, number) <
-			    (SELECT over, number FROM episodes WHERE over IS NOT NULL ORDER BY over DESC, number DESC LIMIT 1 OFFSET ?2 - 1))
-			  ORDER BY over, number LIMIT ?3)`, before.UnixNano(), latest, limit)
-		if err != nil {
-			return fmt.Errorf("deleting old episodes: %w", err)
-		}
-		deleted, err = row.RowsAffected()
-		return err
-	})
-	return int(deleted), err
-}
-
 // Episodes lists the episodes that were not given up, with their moves, in the
 // order of creation; and the number of the last that was ever made.
 func (s *Store) Episodes(ctx context.Context) (live []Episode, last uint64, err error) {

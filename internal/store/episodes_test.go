@@ -131,6 +131,49 @@ func TestEndedEpisodesAreRetired(t *testing.T) {
 	}
 }
 
+// TestRetiringSparesOthers floods the ended episodes as one owner, beyond the
+// limit: the oldest of that owner go, and those of others stay.
+func TestRetiringSparesOthers(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		bobs, alices  int
+		latest, limit int
+		want          map[string]int
+	}{
+		{"one has more", 3, 40, 10, 100, map[string]int{"bob": 3, "alice": 7}},
+		{"both have more than half", 8, 40, 10, 100, map[string]int{"bob": 5, "alice": 5}},
+		{"the limit ends it", 3, 40, 10, 12, map[string]int{"bob": 3, "alice": 28}},
+		{"there is room", 3, 4, 10, 100, map[string]int{"bob": 3, "alice": 4}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := fresh(t)
+			for n := range test.bobs + test.alices {
+				e := episode(n + 1)
+				if n < test.bobs {
+					e.Owner = "bob"
+				}
+				addEpisode(t, s, e)
+				if err := s.EndEpisodes(t.Context(), moment(n), e.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.RetireEpisodes(t.Context(), moment(0), test.latest, test.limit); err != nil {
+				t.Fatal(err)
+			}
+			for owner, want := range test.want {
+				kept, err := s.EndedEpisodes(t.Context(), owner, 0, 100)
+				if err != nil || len(kept) != want {
+					t.Errorf("%s has %d, %v; want %d", owner, len(kept), err, want)
+				}
+			}
+			kept, err := s.EndedEpisodes(t.Context(), "alice", 0, 100)
+			if last := test.bobs + test.alices; err != nil || int(kept[len(kept)-1].Number) != last {
+				t.Errorf("the last kept is not the newest, %d", last)
+			}
+		})
+	}
+}
+
 func TestEndedEpisodesBelongToTheirOwner(t *testing.T) {
 	s := fresh(t)
 	bobs := episode(2)

@@ -283,7 +283,7 @@ func TestWritesAfterCloseAreRefused(t *testing.T) {
 // TestRunsHaveOwners, also in a file that was made before they had.
 func TestRunsHaveOwners(t *testing.T) {
 	path := spare(t)
-	sqlOn(t, path, `ALTER TABLE runs DROP COLUMN owner`, `DELETE FROM goose_db_version WHERE version_id >= 4`)
+	sqlOn(t, path, `ALTER TABLE runs DROP COLUMN owner`, `DROP INDEX episodes_ended`, `DELETE FROM goose_db_version WHERE version_id >= 4`)
 	s := open(t, path)
 	if err := s.Begin(t.Context(), plan("two", 1), "tom"); err != nil {
 		t.Fatal(err)

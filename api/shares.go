@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"toolgym/internal/quota"
+	"toolgym/tools"
+)
+
+// shares are the bounded resources that requests use while they are answered,
+// each with a share for one token. Episodes, policy runs and evaluations outlast
+// requests and count themselves.
+type shares struct {
+	requests  *quota.Quota // of one token
+	strangers *quota.Quota // requests without a token, where tokens are asked for
+	events    *quota.Quota // streams of Server-Sent Events
+	sessions  *quota.Quota // of MCP
+	streams   *quota.Quota // that are scored
+	scoring   *quota.Quota // bytes of bodies of score routes
+	bodies    *quota.Quota // bytes of other bodies
+}
+
+func newShares(c Config) shares {
+	part := func(what string, all int64) *quota.Quota { return quota.New(what, quota.Part(all, c.TokenShare)) }
+	concurrent := int64(c.MaxConcurrent)
+	return shares{
+		requests:  part("requests at the same time", concurrent),
+		strangers: quota.New("requests without a token at the same time", quota.Limits{All: max(1, concurrent/2), Each: max(1, concurrent/2)}),
+		events:    part("event streams", int64(c.MaxEvents)),
+		sessions:  part("MCP sessions", int64(c.MaxSessions)),
+		streams:   part("scoring streams", int64(c.MaxStreams)),
+		scoring:   part("bytes of bodies to be scored", c.MaxScoring),
+		bodies:    part("bytes of request bodies", c.MaxBodies),
+	}
+}
+
+// weight is what a body may take in memory: its length or, where the request
+// does not tell it, as much as is allowed.
+func weight(length string, limit int64) int64 {
+	if n, err := strconv.ParseInt(length, 10, 64); err == nil && n >= 0 {
+		return min(limit, n)
+	}
+	return limit
+}
+
+// weighed refuses a body while others fill the memory that there is for them.
+// Routes with a limit of their own are those that score.
+func (s *Server) weighed(r route, body bool) func(huma.Context, func(huma.Context)) {
+	bodies, limit := s.shares.bodies, s.config.MaxBody
+	if r.limit > 0 {
+		bodies, limit = s.shares.scoring, r.limit
+	}
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if !body {
+			next(ctx)
+			return
+		}
+		x := exchangeOf(ctx.Context())
+		x.weight = weight(ctx.Header("Content-Length"), limit)
+		release, err := bodies.Take(x.caller.name, x.weight)
+		if err != nil {
+			s.refuse(ctx, err)
+			return
+		}
+		defer release()
+		defer func() { s.shares.scoring.Give(x.caller.name, x.charged.Load()) }()
+		next(ctx)
+	}
+}
+
+// completionWeight is about how many bytes of memory a completion takes, without
+// its text, its attempts and its answer.
+const completionWeight = 2 << 10
+
+// leastScoring is how many bytes one request may always take.
+const leastScoring = 16 << 20
+
+// charge takes memory for the scores of a request until it is answered. What is
+// too much for one request is too_large; what is too much together with other
+// requests is exhausted.
+func (s *Server) charge(ctx context.Context, bytes int64) error {
+	x := exchangeOf(ctx)
+	before := x.weight + x.charged.Add(bytes) - bytes
+	err := error(nil)
+	if most := max(s.config.MaxScoring, leastScoring); before+bytes > most {
+		err = &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the scores take more than %d bytes", most),
+			Want: "a request of fewer completions, attempts or expected calls"}
+	} else {
+		err = s.shares.scoring.Grow(x.caller.name, before, bytes)
+	}
+	if err != nil {
+		x.charged.Add(-bytes)
+	}
+	return err
+}
+
+// weighedForm is weighed for a route of Echo's own.
+func (s *Server) weighedForm(handle echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if r.Method != http.MethodPost {
+			return handle(c)
+		}
+		release, err := s.shares.bodies.Take(exchangeOf(r.Context()).caller.name, weight(r.Header.Get("Content-Length"), s.config.MaxBody))
+		if err != nil {
+			unread(c.Response().Writer)
+			return edgeFailure(err)
+		}
+		defer release()
+		return handle(c)
+	}
+}
+
+// unread lets a refusal be sent before the body has come, which may take the
+// client long or never end. The connection ends with the answer.
+func unread(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 is so by itself
+	w.Header().Set("Connection", "close")
+}
+
+// refuse answers with an error of a quota.
+func (s *Server) refuse(ctx huma.Context, err error) {
+	unread(humaecho.Unwrap(ctx).Response().Writer)
+	f := failureOf(nil, err)
+	for name, values := range f.header {
+		ctx.SetHeader(name, values[0])
+	}
+	_ = huma.WriteErr(s.api, ctx, f.Status, f.Detail)
+}
