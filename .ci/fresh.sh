@@ -92,7 +92,7 @@ fresh() {
 	echo "$demo"
 	# shellcheck disable=SC2086 # words
 	boxed online "$box/home" timeout 1800 $demo
-	boxed online "$box/home" go list -deps -test ./... >/dev/null # downloads the modules of tests
+	boxed online "$box/home" go list -buildvcs=false -deps -test ./... >/dev/null # downloads the modules of tests
 	echo "$demo, without a network"
 	# shellcheck disable=SC2086
 	boxed offline "$box/nowhere" timeout 300 $demo >/dev/null

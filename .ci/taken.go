@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	for _, address := range []string{"127.0.0.1:8080", "[::]:8080"} {
-		listener, err := net.Listen("tcp", address)
+	for network, address := range map[string]string{"tcp4": "127.0.0.1:8080", "tcp6": "[::]:8080"} {
+		listener, err := net.Listen(network, address)
 		if err != nil { // in use by another program, which does as well, or there is no IPv6
 			fmt.Fprintln(os.Stderr, "taken:", err)
 			continue

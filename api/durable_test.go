@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -143,7 +144,7 @@ func count(t *testing.T, data, query string) (n int) {
 
 func onDatabase(t *testing.T, data string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "toolgym.db"))
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, "toolgym.db")}).String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,10 +21,11 @@ type process struct {
 	ended   chan struct{} // closed when the process has ended
 }
 
-// build makes the command toolgym, for a plan that names none.
+// build makes the command toolgym, for a plan that names none. It records no
+// revision: git refuses to tell it to a user who does not own the checkout.
 func build(ctx context.Context, folder string) (string, error) {
 	binary := filepath.Join(folder, "toolgym")
-	command := exec.CommandContext(ctx, "go", "build", "-o", binary, "toolgym/cmd/toolgym")
+	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", binary, "toolgym/cmd/toolgym")
 	command.Stderr = os.Stderr
 	if err := command.Run(); err != nil {
 		return "", fmt.Errorf("building toolgym: %w", err)

@@ -201,7 +201,7 @@ func TestEvalStopsAndGoesOn(t *testing.T) {
 func TestAServerThatIsDown(t *testing.T) {
 	server, dir := fake(t), t.TempDir()
 	got := tell(t.Context(), dir, "eval", "--model", "down", "--ollama", server.URL, "--suite", sums(t, 2), "--run", "r")
-	got.expect(t, exitOutside, "the server failed in 2 of 2 trials; when it works, go on with toolgym eval --resume --run r --data "+dir, "is not given: only 0 of 2")
+	got.expect(t, exitOutside, "the server failed in 2 of 2 trials; when it works, go on with toolgym eval --resume --run r --data "+quote(dir), "is not given: only 0 of 2")
 	tell(t.Context(), dir, "runs").expect(t, exitDone, "0/2")
 }
 

@@ -154,7 +154,7 @@ func TestInterrupted(t *testing.T) {
 			if err == nil || code != exitOutside && (times == 1 || code != -1) {
 				t.Errorf("exit code %d, %v", code, err)
 			}
-			if code == exitOutside && !strings.Contains(said.String(), "stopped with 4 of 10 trials kept; go on with toolgym eval --resume --run r --data "+dir+"\n") {
+			if code == exitOutside && !strings.Contains(said.String(), "stopped with 4 of 10 trials kept; go on with toolgym eval --resume --run r --data "+quote(dir)+"\n") {
 				t.Errorf("it says %q", said.String())
 			}
 			tell(t.Context(), dir, args[:len(args)-2]...).expect(t, exitDone, "good passes 100.0 %")

@@ -30,14 +30,15 @@ type command struct {
 	address         string
 }
 
-// build builds toolgym.
+// build builds toolgym. It records no revision: git refuses to tell it to a user
+// who does not own the checkout.
 func build(ctx context.Context) (*command, error) {
 	dir, err := os.MkdirTemp("", "toolgym-bench-*")
 	if err != nil {
 		return nil, err
 	}
 	c := &command{dir: dir, path: filepath.Join(dir, "toolgym"), file: filepath.Join(dir, "lines.jsonl")}
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", c.path, "toolgym/cmd/toolgym").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", c.path, "toolgym/cmd/toolgym").CombinedOutput(); err != nil {
 		c.remove()
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
