@@ -145,7 +145,7 @@ func readTokens(path string) ([]api.Token, error) {
 
 // ofServer is the flag behind a field of the server's configuration.
 func ofServer(field string) string {
-	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "AllowHosts": "--allow-host", "Ollama": "--ollama",
+	flags := map[string]string{"CertFile": "--tls-cert", "KeyFile": "--tls-key", "Checkpoint": "--checkpoint", "AllowHosts": "--allow-host", "Ollama": "--ollama", "MaxCompletions": "--max-completions",
 		"MaxEpisodes": "--max-episodes", "MaxMemory": "--max-memory", "MaxSessions": "--max-sessions", "MaxEvents": "--max-events",
 		"MaxStreams": "--max-streams", "MaxScoring": "--max-scoring", "MaxBodies": "--max-bodies", "MaxConcurrent": "--max-requests",
 		"MaxRuns": "--max-runs", "MaxEvals": "--max-evaluations", "TokenShare": "--token-share", "TokenRate": "--token-rate"}
