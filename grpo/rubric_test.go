@@ -3,6 +3,7 @@ package grpo_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -50,6 +51,30 @@ func TestParseRubric(t *testing.T) {
 	}
 }
 
+// yamlBombs are small texts of which a careless reader makes large values.
+func yamlBombs() []struct{ name, text, where, want string } {
+	laughs, merges := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n", "a0: &a0 {x: 1}\n"
+	for i := range 12 {
+		laughs += fmt.Sprintf("a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8), i)
+		merges += fmt.Sprintf("a%d: &a%d {k%d: {<<: *a%d}, l%d: {<<: *a%d}}\n", i+1, i+1, i, i, i, i)
+	}
+	return []struct{ name, text, where, want string }{
+		{"a billion laughs", laughs + "criteria: *a12\n", "", "YAML or JSON"},
+		{"laughs as a weight", "criteria: {format: {weight: &a [1,1,1,1,1,1,1,1]}, schema: {weight: [*a,*a,*a,*a]}}", "/criteria/format/weight", "a finite number"},
+		{"merges that double", merges + "criteria: *a12\n", "", "YAML or JSON"},
+		{"an alias of what holds it", "criteria: &a {format: *a}", "", "YAML or JSON"},
+		{"an alias of nothing", "criteria: *nothing", "", "YAML or JSON"},
+		{"brackets without end", strings.Repeat("[", 100_000), "", "YAML or JSON"},
+		{"braces without end", "criteria: " + strings.Repeat("{a: ", 100_000), "", "YAML or JSON"},
+		{"blocks within blocks", strings.Repeat("- ", 100_000) + "x", "", "YAML or JSON"},
+		{"a key that is no text", "criteria: {format: {weight: {[1, 2]: 3}}}", "", "YAML or JSON"},
+		{"a key that is a number", "criteria: {1: {weight: 1}}", "/criteria", "an object"},
+		{"a tag of another language", "criteria: !!python/object/apply:os.system [id]", "/criteria", "an object"},
+		{"bytes of no text", "criteria: {format: {weight: \x00\x01\xff}}", "", "YAML or JSON"},
+		{"2 MiB", strings.Repeat("#", 2<<20), "", "at most 1 MiB"},
+	}
+}
+
 func TestParseRubricRefuses(t *testing.T) {
 	tests := []struct{ name, text, where, want string }{
 		{"an unknown field at the top", "rubric: {}", "/rubric", "criteria"},
@@ -84,6 +109,7 @@ func TestParseRubricRefuses(t *testing.T) {
 		{"too many nodes", "criteria: {x: {weight: 1, formula: '" + strings.Repeat("1+", 500) + "1'}}", "/criteria/x/formula", "expression"},
 		{"too long", "criteria: {x: {weight: 1, formula: '" + strings.Repeat(" ", 2000) + "1'}}", "/criteria/x/formula", "2000 bytes"},
 	}
+	tests = append(tests, yamlBombs()...)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := grpo.ParseRubric([]byte(test.text))

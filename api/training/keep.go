@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"toolgym/api/feed"
 )
@@ -48,6 +49,17 @@ func (s *Runs) find() error {
 	return nil
 }
 
+// validate reports a state that no run of ours can have been in.
+func (s State) validate() error {
+	switch {
+	case !slices.Contains([]string{Running, Paused, Done, Cancelled, Failed}, s.State):
+		return fmt.Errorf("unknown state %.40q", s.State)
+	case s.Updates < 0:
+		return fmt.Errorf("%d updates; want at least 0", s.Updates)
+	}
+	return s.Config.Validate()
+}
+
 func load(path string) (*Run, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -59,6 +71,9 @@ func load(path string) (*Run, error) {
 	}
 	if run.state.ID != filepath.Base(run.dir) {
 		return nil, errors.New("the folder has another name than the run")
+	}
+	if err := run.state.validate(); err != nil {
+		return nil, err
 	}
 	if err := run.reread(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

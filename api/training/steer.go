@@ -1,6 +1,7 @@
 package training
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -64,9 +65,19 @@ func (s *Runs) Go(r *Run) error {
 	}
 	trainer, err := train.Resume(s.config.Specs, r.Checkpoint(), 0)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
 	return s.launch(r, trainer)
+}
+
+// unusable is the refusal to resume a run whose checkpoint is damaged. The error
+// of the checkpoint has its path, which is not for clients.
+func unusable(err error) error {
+	e, ok := errors.AsType[*tools.Error](err)
+	if !ok {
+		return err
+	}
+	return &tools.Error{Code: tools.Conflict, Where: "id", Message: "the checkpoint of the run cannot be used: " + e.Message, Want: "a new run"}
 }
 
 // release opens the gate of a run that is held in memory.
