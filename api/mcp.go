@@ -1,18 +1,22 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/labstack/echo/v4"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolgym/internal/goroutine"
@@ -51,7 +55,7 @@ func (l *sessions) add(p player, session *mcp.ServerSession) error {
 		return &tools.Error{Code: tools.Unavailable, Message: "the server is shutting down"}
 	}
 	if _, ok := l.live[session]; ok {
-		return &tools.Error{Code: tools.Conflict, Message: "the session is initialized already"}
+		return nil
 	}
 	release, err := l.quota.Take(p.who.name, 1)
 	if err != nil {
@@ -126,6 +130,10 @@ func (s *Server) mcpRoutes() {
 		if err := s.admitSession(c.Request()); err != nil {
 			return edgeFailure(err)
 		}
+		if answered, err := s.admitMessages(c); err != nil || answered {
+			return err
+		}
+		c.Request().Header.Set(echo.HeaderXRequestID, exchangeOf(c.Request().Context()).id) // for requestID
 		if c.Request().Method == http.MethodGet { // a stream, which is open as long as the session
 			release, err := s.shares.events.Take(exchangeOf(c.Request().Context()).caller.name, 1)
 			if err != nil {
@@ -158,6 +166,43 @@ func (s *Server) admitSession(r *http.Request) error {
 		return err
 	}
 	return s.sessions.room(exchangeOf(r.Context()).caller.name, s.episodes)
+}
+
+// admitMessages reads the messages of a POST before the SDK does. Those that are
+// malformed, and a request without a session that does not open one, are answered
+// with 400 and a JSON-RPC error.
+func (s *Server) admitMessages(c echo.Context) (answered bool, err error) {
+	r := c.Request()
+	if media, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); r.Method != http.MethodPost || err != nil || media != echo.MIMEApplicationJSON {
+		return false, nil // the SDK refuses other types
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, s.config.MaxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return false, fail(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d bytes", s.config.MaxBody))
+	}
+	if err != nil {
+		return false, fail(http.StatusBadRequest, "the body broke off")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	list, _, err := readMessages(text)
+	if err == nil && r.Header.Get(sessionHeader) == "" && !opens(list) {
+		err = malformedf(jsonrpc.CodeInvalidRequest, list[0].id, "invalid request: the header %s is missing; expected it on all requests but initialize", sessionHeader)
+	}
+	refused, ok := errors.AsType[*malformed](err)
+	if !ok {
+		return false, err
+	}
+	if err := c.Blob(http.StatusBadRequest, echo.MIMEApplicationJSON, refused.body()); err != nil {
+		return true, nil // the client is gone
+	}
+	return true, nil
+}
+
+// opens reports whether messages may come without a session: the one that opens
+// it, and what newer clients ask first, which the SDK answers with the protocol
+// versions of this server.
+func opens(list []message) bool {
+	return len(list) == 1 && (list[0].method == "initialize" || list[0].method == "server/discover")
 }
 
 // taskOf finds the task that the URL names: the first of the first environment
@@ -193,10 +238,12 @@ type player struct {
 	spec tools.Spec
 	task tools.Task
 	id   string
+
+	begun atomic.Bool // the session is initialized
 }
 
 func (s *Server) newPlayer(who caller, spec tools.Spec, task tools.Task) *player {
-	return &player{s, who, spec, task, s.config.NewID()}
+	return &player{Server: s, who: who, spec: spec, task: task, id: s.config.NewID()}
 }
 
 // server declares the tools. The versions are those that have sessions.
@@ -208,8 +255,25 @@ func (p *player) server() *mcp.Server {
 	for _, tool := range p.spec.Tools(p.task.Rules, p.task.Level) {
 		server.AddTool(&mcp.Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.Parameters}, p.call)
 	}
-	server.AddReceivingMiddleware(p.answer)
+	server.AddReceivingMiddleware(p.recovered, p.answer)
 	return server
+}
+
+// recovered is the outermost middleware: the SDK runs every method in a goroutine
+// of its own, in which a panic ends the process. It fails the request; the session
+// and all others continue.
+func (p *player) recovered(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (result mcp.Result, err error) {
+		ctx = p.acting(ctx, request)
+		err = goroutine.Run(func() (err error) {
+			result, err = next(ctx, method, request)
+			return err
+		})
+		if _, ok := errors.AsType[*goroutine.Panic](err); ok {
+			return nil, p.hidden(ctx, method, err)
+		}
+		return result, err
+	}
 }
 
 // answer stands before the SDK's own methods. Initializing begins the episode;
@@ -219,17 +283,15 @@ func (p *player) answer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
 		switch r := request.(type) {
 		case *mcp.ServerRequest[*mcp.InitializeParams]:
-			instructions, err := p.begin(ctx, r.Session)
-			if err != nil {
-				return nil, p.hidden(err)
-			}
-			result, err := next(ctx, method, request)
-			if initialized, ok := result.(*mcp.InitializeResult); ok && err == nil {
-				initialized.Instructions = instructions
-			}
-			return result, err
+			return p.initialize(ctx, method, r, next)
 		case *mcp.CallToolRequest:
-			return p.call(ctx, r)
+			result, err := p.call(ctx, r)
+			if err != nil {
+				return nil, err // without the type of a result, which the SDK takes for one
+			}
+			return result, nil
+		case *mcp.SubscriptionsListenRequest: // of a protocol version without sessions; it would hold the answer open
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + method}
 		}
 		result, err := next(ctx, method, request)
 		if listed, ok := result.(*mcp.ListToolsResult); ok && err == nil {
@@ -246,13 +308,31 @@ func (p *player) inOrder(list []*mcp.Tool) {
 	slices.SortFunc(list, func(a, b *mcp.Tool) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
 }
 
+// initialize begins the episode, once in a session. The specification lets a
+// client initialize only as its first interaction.
+func (p *player) initialize(ctx context.Context, method string, r *mcp.ServerRequest[*mcp.InitializeParams], next mcp.MethodHandler) (mcp.Result, error) {
+	if p.begun.Load() { // the SDK runs these one after another
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "invalid request: the session is initialized; open another for another episode"}
+	}
+	instructions, err := p.begin(ctx, r.Session)
+	if err != nil {
+		return nil, p.hidden(ctx, method, err)
+	}
+	p.begun.Store(true)
+	result, err := next(ctx, method, r)
+	if initialized, ok := result.(*mcp.InitializeResult); ok && err == nil {
+		initialized.Instructions = instructions
+	}
+	return result, err
+}
+
 // begin begins the episode and says what it is about. It comes before the SDK's
 // own part: a session that was never initialized is closed by the SDK.
 func (p *player) begin(ctx context.Context, session *mcp.ServerSession) (instructions string, err error) {
 	if err := p.sessions.add(*p, session); err != nil {
 		return "", err
 	}
-	state, err := p.openAs(p.acting(ctx), p.id, p.spec, p.task, nil)
+	state, err := p.openAs(ctx, p.id, p.spec, p.task, nil)
 	if err != nil {
 		return "", err
 	}
@@ -264,20 +344,41 @@ func (p *player) begin(ctx context.Context, session *mcp.ServerSession) (instruc
 }
 
 // acting is a context in which the session's owner acts.
-func (p *player) acting(ctx context.Context) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, &exchange{id: p.config.NewID(), caller: p.who})
+func (p *player) acting(ctx context.Context, request mcp.Request) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, &exchange{id: p.requestID(request), caller: p.who})
+}
+
+// requestID is the id of the HTTP request that brought an MCP request, or a new
+// one where none did. The SDK's contexts are the session's, not the request's.
+func (p *player) requestID(request mcp.Request) string {
+	if extra := request.GetExtra(); extra != nil {
+		if id := extra.Header.Get(echo.HeaderXRequestID); id != "" {
+			return id
+		}
+	}
+	return p.config.NewID()
 }
 
 // call plays a call. A call after the end is answered like a mistake, for the
 // model to read: most clients show it nothing else.
+//
+// A call without a name is an error of the protocol, and no step. CallToolParams
+// of the specification requires the name, and a request that does not match its
+// schema is answered with a protocol error ("Error Handling" under Tools). The
+// SDK decodes a missing name as an empty one, which the specification asks servers
+// not to give to a tool ("Tool Names": 1 to 128 characters), so both are refused. An
+// unknown tool stays the agent's mistake: a model chooses the name, and is to learn
+// from the result.
 func (p *player) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	ctx = p.acting(ctx)
+	if request.Params == nil || request.Params.Name == "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid params: name: got none; expected the name of a tool"}
+	}
 	answered, err := p.play(ctx, p.id, move{call: tools.Call{Name: request.Params.Name, Arguments: request.Params.Arguments}})
 	if e, ok := errors.AsType[*tools.Error](err); ok && (e.Code == tools.Conflict || e.Code == tools.Gone) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: e.Error()}}, IsError: true}, nil
 	}
 	if err != nil {
-		return nil, p.hidden(err)
+		return nil, p.hidden(ctx, "tools/call", err)
 	}
 	step := answered.Body
 	return &mcp.CallToolResult{
@@ -288,12 +389,17 @@ func (p *player) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.C
 }
 
 // hidden is an error as the client may see it; what it may not goes to the log.
-func (p *player) hidden(err error) error {
+func (p *player) hidden(ctx context.Context, method string, err error) error {
 	if f := failureOf(nil, err); f != nil {
-		return errors.New(f.Detail)
+		code := int64(codeServer)
+		if f.Code == tools.Invalid || f.Code == tools.NotFound {
+			code = jsonrpc.CodeInvalidParams
+		}
+		return &jsonrpc.Error{Code: code, Message: f.Detail}
 	}
-	p.config.Logger.Error("mcp", "session", p.id, "error", err)
-	return errors.New("the server could not do this; its log says why, under the session's id")
+	id := exchangeOf(ctx).id
+	p.config.Logger.LogAttrs(ctx, slog.LevelError, "mcp", slog.String("session", p.id), slog.String("request_id", id), slog.String("method", method), goroutine.Attr(err))
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error; the server's log says why, under the request id " + id}
 }
 
 // ServeMCP speaks MCP with one client over a pair of streams, such as stdin and
@@ -305,7 +411,7 @@ func (s *Server) ServeMCP(ctx context.Context, taskID string, in io.ReadCloser, 
 		return err
 	}
 	server := s.newPlayer(caller{roles: []string{Admin}}, spec, task).server()
-	streams := newPatient(ctx, in, out, s.config.CallTimeout)
+	streams := newMCPStreams(ctx, in, out, s.config.CallTimeout, int(s.config.MaxBody))
 	if err := server.Run(ctx, &mcp.IOTransport{Reader: streams, Writer: streams}); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("speaking MCP: %w", err)
 	}

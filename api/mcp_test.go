@@ -196,7 +196,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"stream without a session", "GET", "/mcp", "", []string{both}, 400, ""},
 		{"another method", "PUT", "/mcp", "{}", []string{both}, 405, ""},
 		{"a body over the limit", "POST", "/mcp", `"` + strings.Repeat("x", 2<<20) + `"`, []string{both}, 413, ""},
-		{"calls before the beginning", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}`, []string{both}, 200, "error"},
+		{"calls before the beginning", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}`, []string{both}, 400, "Mcp-Session-Id"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

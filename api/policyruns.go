@@ -112,7 +112,7 @@ func (s *Server) pauseRun(ctx context.Context, in *runPath) (*reply[training.Sta
 }
 
 func (s *Server) resumeRun(ctx context.Context, in *runPath) (*reply[training.State], error) {
-	return s.steer(ctx, in, s.runs.Go)
+	return s.steer(ctx, in, s.runs.Release)
 }
 
 func (s *Server) cancelRun(ctx context.Context, in *runPath) (*struct{}, error) {

@@ -28,6 +28,7 @@ func rules() map[string]func(*house) []string {
 		"init":            checkInit,
 		"paths":           checkPaths,
 		"words":           checkWords,
+		"goroutines":      checkGoroutines,
 	}
 }
 

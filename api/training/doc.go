@@ -4,7 +4,7 @@
 //
 //	runs, err := training.Open(training.Config{Specs: specs, Dir: dir, Busy: quota.Limits{All: 2, Each: 1}, …})
 //	run, err := runs.Start(owner, training.Start{Env: "arithmetic", Algo: "grpo"})
-//	err = runs.Hold(run) … runs.Go(run) … runs.Cancel(run)
+//	err = runs.Hold(run) … runs.Release(run) … runs.Cancel(run)
 //	runs.Close()
 //
 // # The life of a run

@@ -45,8 +45,8 @@ func (r *Run) Hold() error {
 	return nil
 }
 
-// Go lets a run go on that is paused: in memory, or from its checkpoint.
-func (s *Runs) Go(r *Run) error {
+// Release lets a paused run continue: in memory, or from its checkpoint.
+func (s *Runs) Release(r *Run) error {
 	if r.release() {
 		return nil
 	}
