@@ -41,7 +41,7 @@ func (c evalCommand) dryRun(ctx context.Context, world *console, request evaluat
 			continue
 		}
 		seen = append(seen, level)
-		if err := preview(world, item, template, from); err != nil {
+		if err := preview(ctx, world, item, template, from); err != nil {
 			return err
 		}
 	}
@@ -128,12 +128,12 @@ func (c evalCommand) template(ctx context.Context, request evaluation.Request) (
 }
 
 // preview shows one level: what is hidden, and the prompt.
-func preview(world *console, item eval.Item, template, from string) error {
+func preview(ctx context.Context, world *console, item eval.Item, template, from string) error {
 	hidden, err := rollout.Hidden(item.Tools)
 	if err != nil {
 		return err
 	}
-	prompt, err := rollout.Raw{Template: template}.Prompt(item.Task, item.Tools)
+	prompt, err := rollout.Raw{Template: template}.Prompt(ctx, item.Task, item.Tools)
 	if err != nil {
 		return err
 	}

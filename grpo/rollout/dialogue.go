@@ -84,6 +84,8 @@ func (d *dialogue) ask(ctx context.Context) (json.RawMessage, *grpo.Failure) {
 	switch {
 	case errors.Is(err, modelserver.ErrTooLong) && r.Status < http.StatusBadRequest:
 		return nil, &grpo.Failure{Kind: grpo.FailureServing, Reason: err.Error()} // whether the model or its server made it so long cannot be told
+	case errors.Is(err, errTemplate):
+		return nil, &grpo.Failure{Kind: grpo.FailureHarness, Reason: err.Error()}
 	case errors.Is(err, errReply):
 		return unreadable(r.Body, err)
 	case err != nil:

@@ -34,8 +34,8 @@
 //     reply is longer than MaxReply, after decompression, or the trial's replies
 //     together are longer than the [Budget] of the evaluation; its bytes are not
 //     UTF-8, or its message is ambiguous or has a field of another form;
-//   - harness: the prompt did not fit the context, so that the model never saw
-//     all of it. num_ctx is always sent to Ollama, and prompt_eval_count is
+//   - harness: the model's template cannot be executed within its limits, or the
+//     prompt did not fit the context, so that the model never saw all of it. num_ctx is always sent to Ollama, and prompt_eval_count is
 //     checked against it after every turn. Servers of the OpenAI form have their
 //     context fixed; their refusals are recognised.
 //

@@ -29,12 +29,12 @@ func (r Raw) Run(ctx context.Context, env tools.Env, task tools.Task, seed int) 
 }
 
 // Prompt is what the model is given first.
-func (r Raw) Prompt(task tools.Task, set tools.Set) (string, error) {
+func (r Raw) Prompt(ctx context.Context, task tools.Task, set tools.Set) (string, error) {
 	opened, err := r.route(task, set, 0)
 	if err != nil {
 		return "", err
 	}
-	return opened.render(nil)
+	return opened.render(ctx, nil)
 }
 
 type rawRequest struct {
@@ -68,7 +68,7 @@ func (r Raw) route(task tools.Task, set tools.Set, seed int) (*rawRoute, error) 
 
 // render writes the prompt with the conversation so far. What the model wrote
 // itself stands there as it wrote it.
-func (r *rawRoute) render(conversation []json.RawMessage) (string, error) {
+func (r *rawRoute) render(ctx context.Context, conversation []json.RawMessage) (string, error) {
 	messages := make([]templateMessage, 0, len(r.prompt)+len(conversation))
 	for _, m := range r.prompt {
 		messages = append(messages, templateMessage{Role: m.Role, Content: m.Content})
@@ -85,11 +85,11 @@ func (r *rawRoute) render(conversation []json.RawMessage) (string, error) {
 		}
 		messages = append(messages, templateMessage{Role: m.Role, Content: m.Content, ToolName: m.Name, ToolCallID: m.ID})
 	}
-	return r.template.render(messages, r.set)
+	return r.template.render(ctx, messages, r.set)
 }
 
 func (r *rawRoute) ask(ctx context.Context, conversation []json.RawMessage) (reply, error) {
-	prompt, err := r.render(conversation)
+	prompt, err := r.render(ctx, conversation)
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,8 +1,7 @@
 package rollout
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -32,56 +31,55 @@ func parseTemplate(text string) (*chatTemplate, error) {
 	if plain := strings.Join(strings.Fields(text), ""); plain == "" || plain == "{{.Prompt}}" {
 		text = ownTemplate
 	}
-	parsed, err := template.New("model").Option("missingkey=zero").Funcs(functions()).Parse(text)
+	if len(text) > mostTemplate {
+		return nil, unusable("it has %d bytes, at most %d are read", len(text), mostTemplate)
+	}
+	parsed, err := template.New("model").Option("missingkey=zero").Funcs((&execution{}).functions()).Parse(text)
 	if err != nil {
-		return nil, refusal.New("template", "the chat route for this model", "the model's template can't be read: %v", err)
+		return nil, unusable("%v", err)
+	}
+	if name := recursive(parsed); name != "" {
+		return nil, unusable("the template %.80q in it calls itself", name)
+	}
+	if err := instrument(parsed); err != nil {
+		return nil, err
 	}
 	mentions := func(field string) bool { return regexp.MustCompile(`\.` + field + `\b`).MatchString(text) }
 	return &chatTemplate{parsed: parsed, messages: mentions("Messages"), tools: mentions("Tools")}, nil
 }
 
-// functions are those that Ollama offers to templates. Dates are left out of
-// the prompt: the same task must give the same prompt on every day.
-func functions() template.FuncMap {
-	return template.FuncMap{
-		"json": func(v any) (string, error) {
-			text, err := json.Marshal(v)
-			return string(text), err
-		},
-		"currentDate":      func(...string) string { return "" },
-		"yesterdayDate":    func(...string) string { return "" },
-		"toTypeScriptType": typeScript,
-	}
+// unusable refuses a model's template.
+func unusable(format string, args ...any) error {
+	return refusal.New("template", "the chat route for this model", "the model's template cannot be used: "+format, args...)
 }
 
 // render executes the template on a conversation. Tools that the template does
 // not know of go into the system message.
-func (t *chatTemplate) render(messages []templateMessage, set tools.Set) (string, error) {
+func (t *chatTemplate) render(ctx context.Context, messages []templateMessage, set tools.Set) (string, error) {
 	if !t.tools && len(set) > 0 {
 		messages = announce(messages, set)
 	}
 	system, messages := collate(messages)
-	var b bytes.Buffer
+	e := &execution{ctx: ctx}
 	if !t.messages {
-		return t.renderTurns(system, messages)
+		return t.renderTurns(e, system, messages)
 	}
 	values := map[string]any{"System": system, "Messages": messages, "Tools": templateTools(set), "Response": "", "Think": false, "ThinkLevel": "", "IsThinkSet": false}
-	if err := t.parsed.Execute(&b, values); err != nil {
-		return "", fmt.Errorf("executing the model's template: %w", err)
+	if err := e.run(t.parsed, values); err != nil {
+		return "", err
 	}
-	return b.String(), nil
+	return e.prompt.String(), nil
 }
 
 // renderTurns executes a template of the older form, once for each exchange,
 // and the last time only as far as the response.
-func (t *chatTemplate) renderTurns(system string, messages []templateMessage) (string, error) {
+func (t *chatTemplate) renderTurns(e *execution, system string, messages []templateMessage) (string, error) {
 	var (
-		b    bytes.Buffer
 		turn = map[string]any{"System": system, "Prompt": "", "Response": ""}
 		open = false
 	)
 	flush := func(with *template.Template) error {
-		err := with.Execute(&b, turn)
+		err := e.run(with, turn)
 		turn, open = map[string]any{"System": "", "Prompt": "", "Response": ""}, false
 		return err
 	}
@@ -95,7 +93,7 @@ func (t *chatTemplate) renderTurns(system string, messages []templateMessage) (s
 		}
 		if open {
 			if err := flush(t.parsed); err != nil {
-				return "", fmt.Errorf("executing the model's template: %w", err)
+				return "", err
 			}
 		}
 		turn["Prompt"] = m.Content
@@ -105,9 +103,9 @@ func (t *chatTemplate) renderTurns(system string, messages []templateMessage) (s
 		err = flush(last)
 	}
 	if err != nil {
-		return "", fmt.Errorf("executing the model's template: %w", err)
+		return "", err
 	}
-	return b.String(), nil
+	return e.prompt.String(), nil
 }
 
 // upToResponse is the template without the response and what follows it.
@@ -119,7 +117,11 @@ func (t *chatTemplate) upToResponse() (*template.Template, error) {
 			break
 		}
 	}
-	return template.New("last").Option("missingkey=zero").Funcs(functions()).AddParseTree("last", &parse.Tree{Root: root})
+	copied, err := t.parsed.Clone()
+	if err != nil {
+		return nil, fmt.Errorf("copying the model's template: %w", err)
+	}
+	return copied.AddParseTree("last", &parse.Tree{Name: "last", Root: root})
 }
 
 // announce adds the tools to the system message as the hermes family has it.
