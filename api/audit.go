@@ -13,7 +13,7 @@ import (
 func (s *Server) auditRoutes() {
 	rubric := grpo.DefaultRubric()
 	reward := 0.95
-	handle(s, route{id: "audit-rubric", method: http.MethodPost, path: "/v1/audit", tag: "scores", role: Score,
+	handle(s, route{id: "audit-rubric", work: heavy, method: http.MethodPost, path: "/v1/audit", tag: "scores", role: Score,
 		summary: "Attack a rubric",
 		text: "Tries to be paid by the rubric without doing the task: every attack of a suite, made against tasks of the environments. " +
 			"Each reward stands beside that of an honest near miss, one valid call with one wrong value; a rubric that pays an attack more has not passed. " +

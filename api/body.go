@@ -69,6 +69,10 @@ func textOf(ctx huma.Context) ([]byte, []error) {
 	if refusal != nil {
 		return nil, []error{refusal}
 	}
+	if err := exchangeOf(ctx.Context()).turn.Begin(ctx.Context()); err != nil {
+		ctx.SetHeader("Retry-After", "1")
+		return nil, []error{&flawed{http.StatusServiceUnavailable, "the request had no turn; too much is being computed", ""}}
+	}
 	return text, check.validate(text)
 }
 

@@ -17,7 +17,7 @@ func (s *Server) envRoutes() {
 	handle(s, route{id: "list-tools", method: http.MethodGet, path: "/v1/envs/{env}/tools", tag: "envs",
 		summary: "The tools of a level", text: "Without a level, those of the default level. The order is that in which agents see them.",
 		refusals: []int{http.StatusNotFound}, answer: client.Tools{Tools: exampleEnvs().Envs[0].Tools}}, s.listTools)
-	handle(s, route{id: "list-tasks", method: http.MethodGet, path: "/v1/envs/{env}/tasks", tag: "envs",
+	handle(s, route{id: "list-tasks", work: heavy, method: http.MethodGet, path: "/v1/envs/{env}/tasks", tag: "envs",
 		summary: "Tasks, by their seeds", text: "The tasks of n seeds from the given one on. Never the answer.",
 		refusals: []int{http.StatusNotFound}, answer: client.Tasks{Tasks: []tools.Task{exampleTask()}}}, s.listTasks)
 }

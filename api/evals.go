@@ -23,7 +23,7 @@ import (
 func (s *Server) evalRoutes() {
 	const tag = "evaluations"
 	unknown := []int{http.StatusNotFound, http.StatusConflict}
-	handle(s, route{id: "begin-evaluation", method: http.MethodPost, path: "/v1/evals", tag: tag, role: Train, status: http.StatusCreated,
+	handle(s, route{id: "begin-evaluation", work: heavy, method: http.MethodPost, path: "/v1/evals", tag: tag, role: Train, status: http.StatusCreated,
 		summary: "Evaluate a model", text: "Says what toolgym eval says by its flags, and does the same. With resume, what is missing of the named run is played. " +
 			"Models are those of the Ollama servers that this server was started with; on the route agent, idle, random and oracle play without any.",
 		refusals: unknown, request: evaluation.Request{Model: "llama3.2:3b", Envs: []string{"arithmetic"}, N: 10}, answer: exampleEval()}, s.beginEval)
@@ -41,7 +41,7 @@ func (s *Server) evalRoutes() {
 		summary: "The report of an evaluation", parameters: []*huma.Param{{Name: "format", In: "query", Description: "Its form; csv and junit list the trials.", Schema: reportFormats()}},
 		text: "In all formats but csv and junit the model is compared with agents that play without a language model. While these play, which takes a while for many trials, the report is unavailable, with a Retry-After."},
 		reportContents(registry), s.reportEval)
-	handle(s, route{id: "compare-evaluations", method: http.MethodGet, path: "/v1/evals/{id}/compare", tag: tag, role: Train, refusals: unknown,
+	handle(s, route{id: "compare-evaluations", work: heavy, method: http.MethodGet, path: "/v1/evals/{id}/compare", tag: tag, role: Train, refusals: unknown,
 		summary: "Whether the difference between two evaluations is real", text: "Paired, task by task, over the tasks that both have. The difference is the other's success rate minus this one's.",
 		answer: exampleComparison()}, s.compareEvals)
 	s.raw(route{id: "export-evaluation", path: "/v1/evals/{id}/export.ndjson", tag: tag, role: Train, refusals: unknown,

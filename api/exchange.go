@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"toolgym/internal/goroutine"
+	"toolgym/internal/turns"
 )
 
 // An exchange is one request and its answer, as far as the log is concerned.
@@ -25,6 +26,7 @@ type exchange struct {
 
 	weight  int64        // bytes of its body
 	charged atomic.Int64 // bytes that its scores take, beyond those of its body
+	turn    *turns.Turn  // nil where nothing is computed for long
 }
 
 type exchangeKey struct{}

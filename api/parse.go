@@ -15,7 +15,7 @@ func (s *Server) parseRoutes() {
 	if err != nil {
 		panic("api: the example of reading can not be read: " + err.Error())
 	}
-	handle(s, route{id: "parse", method: http.MethodPost, path: "/v1/parse", tag: "scores", role: Score,
+	handle(s, route{id: "parse", work: heavy, method: http.MethodPost, path: "/v1/parse", tag: "scores", role: Score,
 		summary: "Read the calls that a model wrote",
 		text: "Exactly one of text (what the model generated), message (a server's body: a chat message with any further fields, or an error) and " +
 			"stream (a server's chunks). The calls of the answer are those that count; attempts says of every one how well it is written and why, and " +

@@ -25,7 +25,7 @@ type policyAct struct {
 }
 
 func (s *Server) actRoutes() {
-	handle(s, route{id: "act", method: http.MethodPost, path: "/v1/policy/act", tag: "policy", role: Play,
+	handle(s, route{id: "act", work: heavy, method: http.MethodPost, path: "/v1/policy/act", tag: "policy", role: Play,
 		summary: "Let the policy plan a task", text: "Plans and plays a task on the bare environment: greedily, or as often as samples says.",
 		refusals: []int{http.StatusNotFound, http.StatusConflict}, request: policyAct{TaskID: "arithmetic/0/17"},
 		answer: client.Plans{TaskID: "arithmetic/0/17", Context: []string{"4", "2", "[CTX]"},

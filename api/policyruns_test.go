@@ -225,6 +225,7 @@ func TestPolicyRunRefusals(t *testing.T) {
 		`{"env":"chess"}`: 404, `{"env":"tally"}`: 422, `{"stages":["9"]}`: 422, `{"stages":["large"]}`: 422, `{"algo":"ppo"}`: 422, `{"rules":"lax"}`: 422,
 		`{"pool":"max"}`: 422, `{"curriculum":"none"}`: 422, `{"updates":0}`: 422, `{"updates":1000001}`: 422, `{"seed":-1}`: 422, `{"sed":1}`: 422, `[]`: 422,
 		`{"beta":0.1}`: 422, `{"epsilon":0.1}`: 422, `{"algo":"grpo","beta":-1}`: 422, `{"algo":"grpo","epsilon":2}`: 422, `{"algo":"grpo","beta":null}`: 422,
+		`{"stages":["0"` + strings.Repeat(`,"0"`, 64) + `]}`: 422,
 	} {
 		if got := f.ask("POST", "/v1/policy/runs", body, bearer("tom")); got.status != want {
 			t.Errorf("%s: %d, want %d: %s", body, got.status, want, got.body)

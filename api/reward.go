@@ -9,7 +9,7 @@ import (
 
 func (s *Server) rewardRoute() {
 	query, rewards := exampleRewards()
-	handle(s, route{id: "get-reward", method: http.MethodPost, path: "/get_reward", tag: "trainers", role: Score, limit: maxScoreBody,
+	handle(s, route{id: "get-reward", work: heavy, method: http.MethodPost, path: "/get_reward", tag: "trainers", role: Score, limit: maxScoreBody,
 		refusals: []int{http.StatusNotFound},
 		summary:  "Answer OpenRLHF's remote reward function",
 		text: "For --remote_rm_url of OpenRLHF. Completions of equal prompts are a group. A reward that is null can not be expressed: such a request is answered with 503 " +

@@ -28,6 +28,7 @@ type route struct {
 	status           int   // of success; zero means 200
 	refusals         []int // statuses of this route's own refusals
 	limit            int64 // bytes of the body; zero takes Config.MaxBody
+	work             int   // light, heavy or streamed
 	request, answer  any   // examples for the document
 
 	parameters []*huma.Param // of a raw route, besides those of its path
@@ -55,11 +56,17 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag},
 		Summary: r.summary, Description: r.text, DefaultStatus: r.status,
 		Metadata:    map[string]any{},
-		Middlewares: huma.Middlewares{s.admits(r.role), s.wellAsked, s.weighed(r, bodyOf[I]() != nil)},
+		Middlewares: huma.Middlewares{s.admits(r.role), s.wellAsked, s.weighed(r, bodyOf[I]() != nil), s.computes(r.work)},
 	}
 	var served *huma.Operation
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := do(ctx, in)
+		turn := exchangeOf(ctx).turn
+		err := turn.Begin(ctx) // where there is a body, it has begun with that
+		var out *O
+		if err == nil {
+			out, err = do(ctx, in)
+			turn.End()
+		}
 		if err == nil {
 			return out, nil
 		}

@@ -20,7 +20,7 @@ const maxScoreBody = 64 << 20
 
 func (s *Server) scoreRoutes() {
 	request, answer := exampleScores()
-	handle(s, route{id: "score", method: http.MethodPost, path: "/v1/score", tag: "scores", role: Score, limit: maxScoreBody,
+	handle(s, route{id: "score", work: heavy, method: http.MethodPost, path: "/v1/score", tag: "scores", role: Score, limit: maxScoreBody,
 		refusals: []int{http.StatusNotFound},
 		summary:  "Score groups of completions",
 		text: "The completions of a group are graded against a task of an environment, in a fresh copy of which their calls are made, or against tools and what " +

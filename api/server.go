@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,6 +25,7 @@ import (
 	"toolgym/internal/goroutine"
 	"toolgym/internal/intake"
 	"toolgym/internal/refusal"
+	"toolgym/internal/turns"
 )
 
 // A Server answers the REST API. It is an http.Handler, so that it can be
@@ -47,6 +49,7 @@ type Server struct {
 	traces   *sdk.TracerProvider    // nil without
 	scorer   *grpo.Scorer
 	desk     intake.Desk      // of bodies to be read and scored
+	turns    *turns.Queue     // of requests that compute
 	problems []problemExample // for the document
 	shares   shares
 	quotas   *throttle    // by token
@@ -78,6 +81,7 @@ func New(config Config) (*Server, error) {
 	if s.scorer, err = grpo.NewScorer(s.config.Specs, *s.config.Rubric); err != nil {
 		return nil, refusal.Below("Rubric", err)
 	}
+	s.turns = turns.New(max(1, runtime.GOMAXPROCS(0)/2))
 	s.quotas = newThrottle(s.config.TokenRate, int(max(1, s.config.TokenRate)), s.config.Now)
 	s.visits = newVisits(s.config.Now)
 	if s.metrics, err = newMetrics(s); err != nil {

@@ -25,7 +25,7 @@ import (
 const linesType = "application/x-ndjson"
 
 func (s *Server) streamRoute() {
-	handle(s, route{id: "score-stream", method: http.MethodPost, path: "/v1/score/stream", tag: "scores", role: Score,
+	handle(s, route{id: "score-stream", work: streamed, method: http.MethodPost, path: "/v1/score/stream", tag: "scores", role: Score,
 		refusals: []int{http.StatusUnsupportedMediaType, http.StatusRequestTimeout},
 		summary:  "Score completions line by line",
 		text: "Takes JSON lines, one completion each, of at most 64 MiB, and answers each with a line in the same order: a group as soon as the next one begins " +
@@ -119,6 +119,15 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 	var unjudged causes
 	o.Failed = unjudged.line
 	defer func() { s.logCauses(ctx.Context(), &unjudged) }()
+	o.Turn = func(ctx context.Context, score func()) error {
+		turn := s.newTurn(ctx, s.config.StreamTimeout) // a stream that has begun waits, and is not refused
+		if err := turn.Begin(ctx); err != nil {
+			return err
+		}
+		defer turn.End()
+		score()
+		return nil
+	}
 	metrics, err := scorer.Stream(ctx.Context(), w, w, o)
 	if err == nil && withMetrics {
 		err = json.NewEncoder(w).Encode(metricsLine{metrics})

@@ -30,6 +30,10 @@ type StreamOptions struct {
 	// Failed, where it is set, is called with the number of each line whose score
 	// has a Cause, and with that, in the order of the lines and by one goroutine.
 	Failed func(line int, cause error)
+	// Turn, where it is set, is called for every few lines, and calls score once
+	// it may: a server bounds by it what is computed at the same time. Its error
+	// ends the stream.
+	Turn func(ctx context.Context, score func()) error
 }
 
 // Stream scores a file of lines (JSON objects, one completion each) and writes
@@ -61,7 +65,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 		out: bufio.NewWriterSize(out, 1<<16), plan: plan, tally: tally, waiting: spool{dir: o.TempDir, limit: maxSpool},
 		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(), observe: o.Observe, failed: o.Failed,
 	}
-	if err := s.pump(ctx, in, plan, q, o.Workers); err != nil {
+	if err := s.pump(ctx, in, plan, q, o); err != nil {
 		_ = q.waiting.close() // the first error says more
 		return nil, err
 	}
@@ -74,7 +78,8 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 // pump runs one goroutine that reads, workers that score, and the sequencer
 // that puts the chunks back in order, which is the caller's goroutine. It
 // returns when all of them have. A panic in one of them is its error.
-func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, workers int) error {
+func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, o StreamOptions) error {
+	workers := o.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -96,7 +101,12 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 		goroutine.Go(&running, func() {
 			g := &grader{by: p.tariff}
 			for c := range work {
-				g.scoreChunk(ctx, tasks, c)
+				if o.Turn == nil {
+					g.scoreChunk(ctx, tasks, c)
+				} else if err := o.Turn(ctx, func() { g.scoreChunk(ctx, tasks, c) }); err != nil {
+					cancel(err)
+					return
+				}
 			}
 		}, cancel) // ends the wait of drain for the chunk, which is not done
 	}

@@ -15,7 +15,7 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart", "internal/quota"}
+	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart", "internal/quota", "internal/turns"}
 	return map[string][]string{
 		"internal/strictjson":  {},
 		"internal/goroutine":   {},

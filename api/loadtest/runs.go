@@ -33,7 +33,7 @@ func runAttacks() []attack {
 			`{"model":"random","route":"agent","concurrency":1000000}`, `{"model":"random","route":"agent","n":-1}`, `{"model":"x","route":"agent"}`, `{"model":"x"}`, `{"model":"x","ollama":["http://169.254.169.254/"]}`, `{"model":"x","openai":"http://127.0.0.1:1"}`,
 			`{"model":"random","route":"agent","envs":[`+times(100_000, `"arithmetic"`)+`]}`, `{"model":"random","route":"agent","temperature":-1}`, `{"model":"random","route":"agent","num_ctx":-5}`, `{"resume":true,"run":"x","model":""}`,
 			`{"model":"random","route":"agent","suite":{"name":"s","lines":"{}"}}`, `{"model":"random","route":"agent","suite":{"name":"arithmetic","lines":"\u0000"}}`),
-		settings("settings of scripts", "/v1/export/trl", `{"env":"x"}`, `{"level":"x"}`, `{"learning_rate":1e999}`, `{"model":"\"\"\"\nimport os"}`, `{"seed":-1}`),
+		settings("settings of scripts", "/v1/export/trl", `{"env":"x"}`, `{"level":"x"}`, `{"learning_rate":1e999}`, `{"seed":-1}`),
 		{name: "reports of evaluations that there are not", target: "other people's evaluations", accept: []int{404, 409, 422}, send: func(a *attacker) {
 			for _, path := range []string{"/v1/evals/x/report?format=html", "/v1/evals/x/events", "/v1/evals/x/compare?with=y", "/v1/policy/runs/x/plot.svg", "/v1/policy/runs/..%2fx/export.tar", "/v1/policy/runs/x/events"} {
 				a.ask(message{http.MethodGet, path, nil, []string{"Last-Event-Id: -1"}})

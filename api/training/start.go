@@ -2,12 +2,17 @@ package training
 
 import (
 	"cmp"
+	"fmt"
 
 	"toolgym/internal/refusal"
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
 )
+
+// mostStages bounds the stages of a run: the tasks of each are made before the
+// first update.
+const mostStages = 64
 
 // A Start is what a run is asked to be. Every field may be absent.
 type Start struct {
@@ -29,6 +34,9 @@ func (s Start) config(specs tools.Specs) (tools.Spec, train.Config, error) {
 	spec, err := specs.Lookup(cmp.Or(s.Env, "arithmetic"))
 	if err != nil {
 		return spec, train.Config{}, err
+	}
+	if len(s.Stages) > mostStages {
+		return spec, train.Config{}, refusal.New("stages", fmt.Sprintf("at most %d", mostStages), "got %d", len(s.Stages))
 	}
 	levels := s.Stages
 	if len(levels) == 0 {
