@@ -35,7 +35,8 @@
 // scoring streams, slow readers and writers, a full table of episodes and MCP
 // sessions, 1,005 sign-ins) have a client each, which opens at most 200
 // connections or requests a second at the beginning of a phase, and closes them
-// at its end. The flag -attacks chooses rows by name.
+// at its end. The flag -attacks chooses rows by name. What these requests cost the
+// server is limited there: requests that compute take turns (internal/turns).
 //
 // A status that a row does not expect, a 429 or 503 without Retry-After, and a
 // connection that is closed without an answer where none is due, is a fault. So
