@@ -126,6 +126,10 @@ func TestEvaluationSettings(t *testing.T) {
 		{"no context", `"num_ctx":-1`, "#/num_ctx", 422},
 		{"an unknown level", `"levels":["9"]`, "#/levels", 422},
 		{"an unknown environment", `"envs":["chess"]`, "#/envs", 404},
+		{"a name that is a formula", `"run":"=1+1"`, "#/run", 422},
+		{"a name that turns the text around it", `"run":"a\u202eb"`, "#/run", 422},
+		{"a name with a line feed", `"run":"a\nb"`, "#/run", 422},
+		{"such a name, to go on with what never began", `"run":"=1","resume":true`, "#/run", 422},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := agents.ask("POST", "/v1/evals", `{"model":"random","route":"agent",`+test.settings+`}`)

@@ -117,9 +117,10 @@ func (s *Server) cookie(value string, age time.Duration) *http.Cookie {
 }
 
 // here is an address of this server to go on to: the first page, unless it is a
-// path and nothing else.
+// path and nothing else, in visible ASCII characters as addresses are sent.
 func here(next string) string {
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+	unfit := func(c rune) bool { return c <= ' ' || c > '~' || c == '\\' } // browsers read these in their own ways
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, unfit) {
 		return "/"
 	}
 	return next

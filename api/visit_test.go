@@ -148,7 +148,8 @@ func TestSignedInElsewhere(t *testing.T) {
 
 func TestSigningInLeadsHere(t *testing.T) {
 	f := guarded(t, api.Config{})
-	for next, want := range map[string]string{"/lab/training?run=1": "/lab/training?run=1", "https://evil.example": "/", "//evil.example": "/", "/\\evil.example": "/", "": "/", "/\n//evil.example": "/"} {
+	for next, want := range map[string]string{"/lab/training?run=1": "/lab/training?run=1", "https://evil.example": "/", "//evil.example": "/", "/\\evil.example": "/", "": "/", "/\n//evil.example": "/", "/\v/evil.example": "/", "/\x00": "/", "/\x1b[2J": "/",
+		"/\x7f": "/", "/\u009b": "/", "/\u202eevil": "/", "/ /evil.example": "/", "/\t/evil.example": "/", "http:/evil": "/", "/?text=%0B%0A+x": "/?text=%0B%0A+x"} {
 		got := f.ask("POST", "/lab/signin", url.Values{"token": {secretOf("bob")}, "next": {next}}.Encode(), urlencoded)
 		if got.header.Get("Location") != want {
 			t.Errorf("%q leads to %q", next, got.header.Get("Location"))

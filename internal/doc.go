@@ -22,7 +22,8 @@
 //
 // Below this folder are the rooms that serve several others: goroutine starts
 // goroutines that recover from panics, refusal makes the
-// errors for a caller's mistakes, quota limits what one caller uses, strictjson reads JSON, ndjson and sse are the
+// errors for a caller's mistakes, quota limits what one caller uses, plain checks and
+// shows names and text of others, strictjson reads JSON, ndjson and sse are the
 // two forms of streams, intake takes requests in, chart draws; episode and
 // calculator are what environments share; evaluation plays evaluations and
 // store keeps them. The rest is for tests and benches alone:

@@ -15,11 +15,12 @@ func scaffolding() []string {
 // it. What lies below those is allowed as well. A name that ends in "/..."
 // stands for every room below that folder which has no row of its own.
 func mayImport() map[string][]string {
-	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart", "internal/quota", "internal/turns"}
+	everything := []string{"grpo/eval", "grpo/eval/suite", "grpo/eval/report", "grpo/audit", "policy/skill", "policy/train", "policy/trained", "plugin", "internal/store", "internal/evaluation", "internal/fleet", "internal/ndjson", "internal/intake", "internal/chart", "internal/quota", "internal/turns", "internal/plain"}
 	return map[string][]string{
 		"internal/strictjson":  {},
 		"internal/goroutine":   {},
 		"internal/quota":       {"internal/refusal"},
+		"internal/plain":       {"internal/refusal"},
 		"tools":                {"internal/strictjson", "internal/goroutine"},
 		"tools/...":            {"internal/episode", "internal/calculator"},
 		"grpo/parse":           {"tools", "internal/refusal"},
@@ -32,7 +33,7 @@ func mayImport() map[string][]string {
 		"grpo/eval/stats":      {},
 		"grpo/eval":            {"grpo/rollout", "grpo/eval/stats"},
 		"grpo/eval/suite":      {"grpo/eval"},
-		"grpo/eval/report":     {"grpo/eval", "internal/chart"},
+		"grpo/eval/report":     {"grpo/eval", "internal/chart", "internal/plain"},
 		"policy/...":           {},
 		"policy":               {"policy/...", "tools/...", "grpo"},
 		"policy/bench":         {"policy", "internal/contest"},

@@ -70,7 +70,7 @@ func (l *Lab) beginEvaluation(w http.ResponseWriter, r *http.Request) error {
 			http.Redirect(w, r, evaluationPath(state.Name), http.StatusSeeOther)
 			return nil
 		}
-		if err := wrong.note(fieldOf(err), plain(err)); err != nil {
+		if err := wrong.note(fieldOf(err), withoutPlace(err)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toolgym/internal/chart"
+	"toolgym/internal/plain"
 	"toolgym/policy/telemetry"
 )
 
@@ -47,7 +48,7 @@ func writeTable(w io.Writer, runs []laidRun) error {
 	lines := [][]string{heading}
 	for _, run := range runs {
 		for _, record := range run.records {
-			line := []string{run.ID, titleOf(run.Config), strconv.Itoa(record.Update)}
+			line := []string{plain.Cell(run.ID), plain.Cell(titleOf(run.Config)), strconv.Itoa(record.Update)}
 			for _, column := range columns {
 				cell := ""
 				if v := column.of(record); v != nil {

@@ -87,14 +87,14 @@ func (l *Lab) declared(d draft, wrong faults) (tools.Set, error) {
 		}
 		spec, task, err := l.config.Specs.Task(d.Task)
 		if err != nil {
-			return nil, wrong.note("task", plain(err))
+			return nil, wrong.note("task", withoutPlace(err))
 		}
 		return spec.Tools(task.Rules, task.Level), nil
 	case d.From != "":
 		name, level, _ := strings.Cut(d.From, "/")
 		spec, err := l.config.Specs.Lookup(name)
 		if err != nil {
-			return nil, wrong.note("from", plain(err))
+			return nil, wrong.note("from", withoutPlace(err))
 		}
 		if !slices.Contains(spec.Levels, level) {
 			return nil, wrong.note("from", refusal.New("", "one of the list", "%s has no level %.40q", name, level))
@@ -113,8 +113,8 @@ func (l *Lab) declared(d draft, wrong faults) (tools.Set, error) {
 	return set, nil
 }
 
-// plain is an error without the name of a parameter that people do not see.
-func plain(err error) error {
+// withoutPlace is an error without the name of a parameter that people do not see.
+func withoutPlace(err error) error {
 	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return &tools.Error{Code: e.Code, Message: e.Message, Want: e.Want}
 	}

@@ -181,7 +181,7 @@ func (l *Lab) compare(ctx context.Context, a, b string) (*comparing, error) {
 	found, err := l.config.Evals.Compare(ctx, a, b)
 	if err != nil {
 		wrong := faults{}
-		err = wrong.note("comparison", plain(err))
+		err = wrong.note("comparison", withoutPlace(err))
 		return &comparing{Fault: wrong["comparison"]}, err
 	}
 	c := &comparing{Comparison: found, Shift: interval{At: (found.Difference + 1) / 2, From: (found.Interval[0] + 1) / 2, To: (found.Interval[1] + 1) / 2, Zero: true, Known: true}}

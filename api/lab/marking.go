@@ -2,10 +2,8 @@ package lab
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -80,29 +78,6 @@ func covered(text string, from, to int, list []stretch) segment {
 	slices.Sort(piece.Pins)
 	piece.Class = strings.Join(slices.Compact(classes), " ")
 	return piece
-}
-
-// visible writes those characters by their numbers that nobody sees, or that turn
-// the text around them: what stands in a completion must be seen to be judged.
-func visible(text string) string {
-	hidden := func(c rune) bool {
-		return unicode.IsControl(c) && c != '\n' && c != '\t' || unicode.Is(unicode.Bidi_Control, c) || c == '\u200b' || c == '\ufeff' || c == '\u2028' || c == '\u2029'
-	}
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
-	var b strings.Builder
-	for _, c := range text {
-		switch {
-		case !hidden(c):
-			b.WriteRune(c)
-		case c < ' ':
-			b.WriteRune('␀' + c)
-		default:
-			fmt.Fprintf(&b, "⟨%U⟩", c)
-		}
-	}
-	return b.String()
 }
 
 // atRune is the last place at or before an offset where a character starts.

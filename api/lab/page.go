@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"toolgym/internal/plain"
 )
 
 //go:embed page/*
@@ -76,7 +78,7 @@ func (l *Lab) functions() template.FuncMap {
 		"between":    between,
 		"points":     points,
 		"rate":       rate,
-		"visible":    visible,
+		"visible":    plain.Text,
 		"figure":     func(v float64) string { return strings.Replace(fmt.Sprintf("%.3f", v), "-", "−", 1) },
 	}
 }

@@ -180,7 +180,7 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 		o.Faults["finish"] = "Unknown ending. Want stop or length."
 	}
 	if err := d.Family.Validate(); err != nil {
-		if err := o.Faults.note("family", plain(err)); err != nil {
+		if err := o.Faults.note("family", withoutPlace(err)); err != nil {
 			return o, err
 		}
 	}

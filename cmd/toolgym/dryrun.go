@@ -11,6 +11,7 @@ import (
 	"toolgym/grpo/eval/suite"
 	"toolgym/grpo/rollout"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/plain"
 	"toolgym/internal/refusal"
 )
 
@@ -106,7 +107,7 @@ func omissions(ctx context.Context, world *console, items []eval.Item) error {
 	}
 	for _, a := range agents {
 		if note := (formats.Reference{Name: a.Name, LeftOut: a.LeftOut, Reason: a.Reason}).Note(); note != "" {
-			if err := world.printf("%s\n", visible(note)); err != nil {
+			if err := world.printf("%s\n", plain.Text(note)); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"toolgym/internal/plain"
 )
 
 // printJSON writes one compact JSON value on a line of its own.
@@ -24,7 +26,15 @@ const gap = 2
 // printTable writes rows in aligned columns under a heading, folded to the width
 // of a terminal.
 func (w *console) printTable(heading []string, rows [][]string) error {
-	table := fold(append([][]string{heading}, rows...), columns(w.out))
+	var lines [][]string
+	for _, row := range append([][]string{heading}, rows...) {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = plain.Line(cell)
+		}
+		lines = append(lines, line)
+	}
+	table := fold(lines, columns(w.out))
 	return writeTable(w.out, table[0], table[1:])
 }
 
@@ -41,9 +51,10 @@ func writeTable(to io.Writer, heading []string, rows [][]string) error {
 	return nil
 }
 
-// printf writes a result; a closed pipe ends the command.
+// printf writes a result, whose characters can all be seen; a closed pipe ends
+// the command.
 func (w *console) printf(format string, args ...any) error {
-	if _, err := fmt.Fprintf(w.out, format, args...); err != nil {
+	if _, err := io.WriteString(w.out, plain.Text(fmt.Sprintf(format, args...))); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
 	return nil

@@ -7,12 +7,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"toolgym/grpo/eval"
 	formats "toolgym/grpo/eval/report"
 	"toolgym/grpo/rollout"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/plain"
 	"toolgym/tools"
 )
 
@@ -102,7 +102,7 @@ func (c showCommand) print(world *console, run eval.Run, r eval.Record) error {
 			_, _ = fmt.Fprintf(&b, "  %s %g × %g\n", criterion.Name, criterion.Value, criterion.Weight)
 		}
 	}
-	return world.printf("%s\n", visible(b.String()))
+	return world.printf("%s\n", plain.Text(b.String()))
 }
 
 func outcome(t eval.Trial) string {
@@ -144,14 +144,4 @@ func conversation(b *strings.Builder, run eval.Run, r eval.Record) error {
 		_, _ = fmt.Fprintf(b, "%s: %s%s%s\n", m.Role, m.Content, m.ToolCalls, m.Error)
 	}
 	return nil
-}
-
-// visible takes away what a terminal would obey: the text is a model's.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return '\ufffd'
-		}
-		return r
-	}, text)
 }

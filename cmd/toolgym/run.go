@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"toolgym/internal/goroutine"
+	"toolgym/internal/plain"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 	"toolgym/tools/gridworld"
@@ -101,7 +102,7 @@ func report(errOut io.Writer, err error) int {
 	if p, ok := errors.AsType[*goroutine.Panic](err); ok {
 		_, _ = errOut.Write(p.Stack) // there is no other log of it
 	}
-	_, _ = fmt.Fprintln(errOut, "toolgym: "+strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
+	_, _ = fmt.Fprintln(errOut, "toolgym: "+plain.Line(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")))
 	return exitCode(err)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -31,5 +32,25 @@ func withModel(t *testing.T, args []string) {
 	t.Helper()
 	if i := slices.Index(args, "--ollama"); i >= 0 {
 		args[i+1] = ollamatest.Start(t).URL
+	}
+}
+
+// TestHiddenCharactersAreShown: what a terminal would obey, or what turns the
+// text around it, is shown in tables, results and errors.
+func TestHiddenCharactersAreShown(t *testing.T) {
+	const bad = "a\x1b[2J\u202eb\tc\nd"
+	var out bytes.Buffer
+	world := &console{out: &out}
+	if err := world.printTable([]string{"RUN"}, [][]string{{bad}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := world.printf("%s\n", bad); err != nil {
+		t.Fatal(err)
+	}
+	report(&out, errors.New(bad))
+	for _, want := range []string{"RUN\na␛[2J⟨U+202E⟩b␉c␊d\n", "a␛[2J⟨U+202E⟩b\tc\nd\n", "toolgym: a␛[2J⟨U+202E⟩b␉c d\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is without %q", out.String(), want)
+		}
 	}
 }

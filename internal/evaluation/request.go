@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"toolgym/grpo/eval"
 	"toolgym/grpo/eval/suite"
 	"toolgym/grpo/rollout"
 	"toolgym/internal/modelserver"
+	"toolgym/internal/plain"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
@@ -123,8 +123,11 @@ func (r Request) Validate() error {
 		return refusal.New("timeout_s", upTo(mostSeconds), "%d seconds", r.Timeout)
 	case r.MaxReply < leastReply || r.MaxReply > mostReply:
 		return refusal.New("max_reply_bytes", fmt.Sprintf("between %d and %d", leastReply, mostReply), "%d bytes of one reply", r.MaxReply)
-	case strings.ContainsFunc(r.Run, unicode.IsControl) || len(r.Run) > 200:
-		return refusal.New("run", "a short name", "the name is too long or has control characters")
+	}
+	if !r.Resume { // a run of before may have another name
+		if err := plain.Name("run", r.Run); err != nil {
+			return err
+		}
 	}
 	if len(r.Envs) > mostNames || len(r.Levels) > mostNames || len(r.Ollama) > mostNames {
 		return refusal.New("", fmt.Sprintf("at most %d environments, levels and servers", mostNames), "too many names")

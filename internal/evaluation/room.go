@@ -11,6 +11,7 @@ import (
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/plain"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -146,7 +147,7 @@ func (r Room) merge(ctx context.Context, request Request) (Request, *eval.Run, e
 	request = request.WithDefaults()
 	if !request.Resume {
 		if request.Run == "" {
-			request.Run = fmt.Sprintf("%s %s", request.Model, r.Now().Format("2006-01-02 15:04:05"))
+			request.Run = fmt.Sprintf("%s %s", plain.Slug(request.Model), r.Now().Format("2006-01-02 15:04:05"))
 		}
 		return request, nil, request.Validate()
 	}
@@ -155,7 +156,9 @@ func (r Room) merge(ctx context.Context, request Request) (Request, *eval.Run, e
 	}
 	old, err := r.Store.Run(ctx, request.Run)
 	if refusal.Is(err, tools.NotFound) && request.Model != "" {
-		return request, nil, request.Validate() // it was stopped before it began
+		begins := request // it was stopped before it began
+		begins.Resume = false
+		return request, nil, begins.Validate()
 	}
 	if err != nil {
 		return request, nil, err

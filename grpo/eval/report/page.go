@@ -47,5 +47,5 @@ func (r Report) writeHTML(w io.Writer) error {
 	if err := page.Execute(&b, map[string]any{"Run": r.Run.Name, "Sections": sections}); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
-	return send(w, b.Bytes())
+	return sendShown(w, b.Bytes())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolgym/grpo/eval"
+	"toolgym/internal/plain"
 )
 
 // writeCSV writes a line a trial. A cell is empty where there is no value. The
@@ -27,7 +28,7 @@ func (r Report) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	_ = out.Write(heading) // the writer keeps its first error
 	for _, record := range r.records {
-		_ = out.Write(append(append(csvRow(record), criteriaCells(record.Trial, names)...), notes))
+		_ = out.Write(append(append(csvRow(record), criteriaCells(record.Trial, names)...), plain.Cell(notes)))
 		notes = ""
 	}
 	out.Flush()
@@ -47,8 +48,8 @@ func csvRow(r eval.Record) []string {
 	if t.Reward != nil {
 		reward = strconv.FormatFloat(*t.Reward, 'g', -1, 64)
 	}
-	return []string{t.Run, t.Model, t.Route, t.Task, t.Env, t.Level, strconv.Itoa(t.Trial), strconv.Itoa(r.Seed), passed, reward, kind, reason,
-		string(t.Tier), t.FinishReason, strconv.Itoa(t.Turns), strconv.Itoa(len(t.Calls)), strconv.Itoa(t.PromptTokens), strconv.Itoa(t.OutputTokens),
+	return []string{plain.Cell(t.Run), plain.Cell(t.Model), t.Route, plain.Cell(t.Task), plain.Cell(t.Env), plain.Cell(t.Level), strconv.Itoa(t.Trial), strconv.Itoa(r.Seed), passed, reward, kind, plain.Cell(reason),
+		string(t.Tier), plain.Cell(t.FinishReason), strconv.Itoa(t.Turns), strconv.Itoa(len(t.Calls)), strconv.Itoa(t.PromptTokens), strconv.Itoa(t.OutputTokens),
 		strconv.FormatFloat(t.Duration.Seconds(), 'f', 3, 64)}
 }
 
@@ -136,7 +137,7 @@ func (r Report) writeJUnit(w io.Writer) error {
 		return fmt.Errorf("writing the report as JUnit: %w", err)
 	}
 	b.WriteString("\n")
-	return send(w, b.Bytes())
+	return sendShown(w, b.Bytes())
 }
 
 func (s *junitSuite) add(r eval.Record) {

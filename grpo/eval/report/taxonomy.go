@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval"
 	"toolgym/grpo/parse"
 	"toolgym/grpo/rollout"
+	"toolgym/internal/plain"
 )
 
 // A Category is one way to fail, or one reason not to be graded.
@@ -112,15 +112,10 @@ func said(r eval.Record) string {
 }
 
 // clip puts a text on one line, keeps the beginning of one that is too long,
-// and takes away what a terminal would obey.
+// and shows characters that are not seen.
 func clip(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
+	text = plain.Line(text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"text/tabwriter"
+
+	"toolgym/internal/plain"
 )
 
 // writeText writes for a terminal.
@@ -31,13 +33,13 @@ func (r Report) writeText(w io.Writer) error {
 			b.WriteString("Again: " + s.code + "\n")
 		}
 	}
-	return send(w, regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAll(b.Bytes(), nil)) // empty cells at the end of a row
+	return sendShown(w, regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAll(b.Bytes(), nil)) // empty cells at the end of a row
 }
 
 // writeMarkdown writes tables as GitHub's flavour has them.
 func (r Report) writeMarkdown(w io.Writer) error {
 	var b bytes.Buffer
-	b.WriteString("# " + r.Run.Name + "\n")
+	b.WriteString("# " + cell(r.Run.Name) + "\n")
 	for _, s := range r.sections() {
 		b.WriteString("\n## " + s.title + "\n")
 		for _, line := range s.lines {
@@ -53,7 +55,7 @@ func (r Report) writeMarkdown(w io.Writer) error {
 			b.WriteString("\n```sh\n" + s.code + "\n```\n")
 		}
 	}
-	return send(w, b.Bytes())
+	return sendShown(w, b.Bytes())
 }
 
 func markdownRow(cells []string) string {
@@ -90,6 +92,9 @@ func wrap(line string, width int) string {
 	}
 	return b.String()
 }
+
+// sendShown is send for a format that people read: every character can be seen.
+func sendShown(w io.Writer, text []byte) error { return send(w, []byte(plain.Text(string(text)))) }
 
 func send(w io.Writer, text []byte) error {
 	if _, err := w.Write(text); err != nil {
