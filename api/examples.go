@@ -15,6 +15,7 @@ import (
 	"toolgym/policy"
 	"toolgym/policy/train"
 	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 // The examples of the OpenAPI document. A test checks each against its schema,
@@ -114,5 +115,5 @@ func scored(request grpo.Request) grpo.Response {
 func exampleRun() training.State {
 	return training.State{ID: "7XJ3T4ZQ", State: training.Running, Created: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Updates: 120,
 		Config: train.Config{Env: "arithmetic", Levels: []string{"0", "1", "2"}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.GRPO, Updates: 4000,
-			Network: policy.Default(policy.UpdateGRPO, policy.PoolOrdered)}}
+			Network: policy.Default(policy.UpdateGRPO, policy.PoolOrdered, arithmetic.NewEnumerator().Vocabulary())}}
 }

@@ -12,7 +12,6 @@ import (
 	"toolgym/policy/train"
 	"toolgym/policy/trained"
 	"toolgym/tools"
-	"toolgym/tools/arithmetic"
 )
 
 // A policyAct is the body of POST /v1/policy/act.
@@ -117,7 +116,7 @@ func (s *Server) plan(net *policy.Net, spec tools.Spec, task tools.Task, sent po
 	if err != nil {
 		return nil, refusal.Move("task_id", err)
 	}
-	answer := client.Plans{TaskID: task.ID, Context: tokenTexts(prompts[0].Context)}
+	answer := client.Plans{TaskID: task.ID, Context: tools.TokenTexts(env, prompts[0].Context)}
 	for _, plan := range plans {
 		if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
 			return nil, err
@@ -137,14 +136,5 @@ func playPlan(env tools.Enumerator, plan policy.Plan) client.Plan {
 			break
 		}
 	}
-	return client.Plan{Tokens: tokenTexts(plan.Tokens[:played]), Probs: plan.Probs[:played], Values: plan.Values[:played], Reward: reward, Success: env.Success()}
-}
-
-// tokenTexts writes tokens as people read them: 7, [MUL].
-func tokenTexts(tokens []int) []string {
-	words := make([]string, len(tokens))
-	for i, token := range tokens {
-		words[i] = arithmetic.TokenText(token)
-	}
-	return words
+	return client.Plan{Tokens: tools.TokenTexts(env, plan.Tokens[:played]), Probs: plan.Probs[:played], Values: plan.Values[:played], Reward: reward, Success: env.Success()}
 }

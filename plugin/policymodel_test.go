@@ -65,7 +65,7 @@ func TestPolicyModel(t *testing.T) {
 }
 
 func TestPolicyModelRefuses(t *testing.T) {
-	net, err := policy.NewNet(policy.Default(policy.UpdateA2C, policy.PoolOrdered), rand.NewPCG(1, 1))
+	net, err := policy.NewNet(policy.Default(policy.UpdateA2C, policy.PoolOrdered, arithmetic.NewEnumerator().Vocabulary()), rand.NewPCG(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,36 +3,42 @@ package policy
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/nlpodyssey/safetensors"
+
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
-	"toolgym/policy/internal/disk"
+	"toolgym/policy/internal/nn"
 	"toolgym/tools"
 )
 
-// Checkpoint is what stands beside the weights: a JSON file that goes by the
-// name of the safetensors file, with the ending .json.
+// Checkpoint is the content of the JSON file that accompanies the weights, named
+// like the safetensors file with the extension .json.
 type Checkpoint struct {
 	Config Config `json:"config"`
 	Env    string `json:"env,omitempty"` // the environment it was trained on
 	Rules  string `json:"rules"`         // sound or documented
 	Seed   uint64 `json:"seed"`
 	Update int    `json:"update"` // updates made
-	// Random is the state of the training loop's random source, as
-	// [math/rand/v2.PCG.MarshalBinary] writes it.
+	// Random is the state of the training loop's random source, from
+	// [math/rand/v2.PCG.MarshalBinary].
 	Random []byte `json:"random,omitempty"`
-	// Progress is what else the training loop needs to go on.
+	// Progress is other state that the training loop needs to resume.
 	Progress json.RawMessage `json:"progress,omitempty"`
 
-	// Optimizer and Start, the weights of the starting policy, are written by
-	// [Learner.Save] and missing from a checkpoint that only acts. Numbers are
+	// Optimizer and Start, the weights of the initial policy, are written by
+	// [Learner.Save] and missing from a checkpoint for acting only. Numbers are
 	// little-endian float32 in the order of the weights.
 	Optimizer *optimizer `json:"optimizer,omitempty"`
 	Start     []byte     `json:"start,omitempty"`
@@ -47,22 +53,23 @@ type optimizer struct {
 	Square []byte `json:"square"`
 }
 
-// sidecar returns the name of the JSON file beside a safetensors file.
+// sidecar returns the name of the JSON file of a safetensors file.
 func sidecar(path string) string { return strings.TrimSuffix(path, ".safetensors") + ".json" }
 
-// next is the ending of a sidecar whose weights are about to be written.
+// next is the extension of a sidecar whose weights are about to be written.
 const next = ".next"
 
-// Save writes the weights to path, and beside them what is needed to act. Env,
-// Rules, Seed, Random and Progress are taken from c, the rest from the network.
+// Save writes the weights to path, and a JSON file with what is needed to act.
+// Env, Rules, Seed, Random and Progress are taken from c, the rest from the
+// network.
 func (n *Net) Save(path string, c Checkpoint) error {
 	c.Config, c.Optimizer, c.Start = n.config, nil, nil
 	return n.save(path, c)
 }
 
-// Save writes the weights to path, and beside them what is needed to train on
-// bit for bit. Env, Rules, Seed, Random and Progress are taken from c, the rest
-// from the learner. Whenever the machine stops, the files hold the old checkpoint or
+// Save writes the weights to path, and a JSON file with what is needed to continue
+// training bit for bit. Env, Rules, Seed, Random and Progress are taken from c, the
+// rest from the learner. If the machine stops, the files hold the old checkpoint or
 // the new one.
 func (l *Learner) Save(path string, c Checkpoint) error {
 	c.Config, c.Update = l.net.config, l.updates
@@ -74,8 +81,8 @@ func (l *Learner) Save(path string, c Checkpoint) error {
 	return l.net.save(path, c)
 }
 
-// save writes the sidecar under a second name, the weights, and then renames
-// the sidecar: a reader takes the one whose digest fits the weights.
+// save writes the sidecar under another name, then the weights, and then renames
+// the sidecar: a reader takes the one whose digest matches the weights.
 func (n *Net) save(path string, c Checkpoint) error {
 	weights, err := serialize(n.params.List())
 	if err != nil {
@@ -86,14 +93,14 @@ func (n *Net) save(path string, c Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("encoding the sidecar: %w", err)
 	}
-	if err := disk.Write(sidecar(path)+next, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(sidecar(path)+next, append(text, '\n')); err != nil {
 		return fmt.Errorf("writing the sidecar: %w", err)
 	}
-	if err := disk.Write(path, weights); err != nil {
+	if err := atomicfile.Write(path, weights); err != nil {
 		return fmt.Errorf("writing the weights: %w", errors.Join(err, os.Remove(sidecar(path)+next)))
 	}
 	if err := os.Rename(sidecar(path)+next, sidecar(path)); err != nil {
-		return fmt.Errorf("putting the sidecar in place: %w", err)
+		return fmt.Errorf("renaming the sidecar: %w", err)
 	}
 	return nil
 }
@@ -103,15 +110,15 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// LoadNet reads the network of a checkpoint. A file that is missing or can not
-// be used is a [*tools.Error] with the reason.
+// LoadNet reads the network of a checkpoint. A missing or invalid file is a
+// [*tools.Error].
 func LoadNet(path string) (*Net, Checkpoint, error) {
 	weights, err := readFile(path)
 	if err != nil {
 		return nil, Checkpoint{}, err
 	}
 	if text, err := os.ReadFile(sidecar(path) + next); err == nil {
-		// The writer was stopped between the two files, or before.
+		// The writer was stopped between the two files, or before them.
 		if c, err := decodeSidecar(text); err == nil && c.Weights == digest(weights) {
 			return decodeAt(path, weights, text)
 		}
@@ -123,7 +130,7 @@ func LoadNet(path string) (*Net, Checkpoint, error) {
 	return decodeAt(path, weights, text)
 }
 
-// decodeAt is DecodeNet of a file.
+// decodeAt is DecodeNet with the file in its errors.
 func decodeAt(path string, weights, text []byte) (*Net, Checkpoint, error) {
 	n, c, err := DecodeNet(weights, text)
 	if err != nil {
@@ -132,7 +139,8 @@ func decodeAt(path string, weights, text []byte) (*Net, Checkpoint, error) {
 	return n, c, nil
 }
 
-// LoadLearner reads a checkpoint to train on. One that only acts is refused.
+// LoadLearner reads a checkpoint to continue training. A checkpoint for acting
+// only is a [*tools.Error].
 func LoadLearner(path string) (*Learner, Checkpoint, error) {
 	n, c, err := LoadNet(path)
 	if err != nil {
@@ -145,10 +153,10 @@ func LoadLearner(path string) (*Learner, Checkpoint, error) {
 	return l, c, nil
 }
 
-// restore puts a learner together again.
+// restore returns the learner of a checkpoint.
 func restore(n *Net, c Checkpoint) (*Learner, error) {
 	if c.Optimizer == nil {
-		return nil, refusal.New("optimizer", "a checkpoint of a learner", "missing: this checkpoint only acts")
+		return nil, refusal.New("optimizer", "a checkpoint of a learner", "missing: this checkpoint is for acting only")
 	}
 	if c.Optimizer.Steps != c.Update {
 		return nil, refusal.New("optimizer/steps", fmt.Sprint(c.Update), "%d after %d updates", c.Optimizer.Steps, c.Update)
@@ -178,15 +186,15 @@ func restore(n *Net, c Checkpoint) (*Learner, error) {
 	return l, nil
 }
 
-// DecodeNet reads a checkpoint from memory: the safetensors file and its
-// sidecar. Content that can not be used is a [*tools.Error] with the reason.
+// DecodeNet decodes a checkpoint: the safetensors file and its JSON file. Invalid
+// content is a [*tools.Error].
 func DecodeNet(weights, text []byte) (*Net, Checkpoint, error) {
 	c, err := decodeSidecar(text)
 	if err != nil {
 		return nil, Checkpoint{}, err
 	}
 	if c.Weights != "" && c.Weights != digest(weights) {
-		return nil, Checkpoint{}, refusal.New("weights", "the file whose SHA-256 is "+c.Weights, "the weights are not those that the sidecar describes")
+		return nil, Checkpoint{}, refusal.New("weights", "the file whose SHA-256 is "+c.Weights, "the weights do not match the sidecar")
 	}
 	n, err := emptyNet(c.Config)
 	if err != nil {
@@ -206,7 +214,7 @@ func decodeSidecar(text []byte) (Checkpoint, error) {
 		return Checkpoint{}, refusal.New("sidecar", "the JSON that was saved", "%v", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return Checkpoint{}, refusal.New("sidecar", "the JSON that was saved", "something follows the JSON value")
+		return Checkpoint{}, refusal.New("sidecar", "the JSON that was saved", "more data after the JSON value")
 	}
 	if c.Update < 0 {
 		return Checkpoint{}, refusal.New("update", "at least 0", "%d updates", c.Update)
@@ -225,10 +233,86 @@ func readFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// at puts the file before the place in it.
+// at prepends the file to the place of an error.
 func at(path string, err error) error {
 	if _, ok := errors.AsType[*tools.Error](err); !ok {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return refusal.Below(path+": ", err)
+}
+
+// float is the size of a weight in bytes.
+const float = 4
+
+// encode encodes weights in little-endian order.
+func encode(values []float32) []byte {
+	content := make([]byte, 0, float*len(values))
+	for _, x := range values {
+		content = binary.LittleEndian.AppendUint32(content, math.Float32bits(x))
+	}
+	return content
+}
+
+// decode decodes what encode wrote, and returns a [*tools.Error] for another
+// length and for numbers that are not finite.
+func decode(name string, content []byte, values []float32) error {
+	if len(content) != float*len(values) {
+		return refusal.New(name, "a number for each weight", "%d bytes for %d weights", len(content), len(values))
+	}
+	for i := range values {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(content[float*i:]))
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return refusal.New(name, "finite numbers", "number %d is %v", i, x)
+		}
+		values[i] = x
+	}
+	return nil
+}
+
+// serialize encodes parameters as a safetensors file.
+func serialize(parameters []nn.Parameter[float32]) ([]byte, error) {
+	tensors := map[string]safetensors.TensorView{}
+	for _, q := range parameters {
+		view, err := safetensors.NewTensorView(safetensors.F32, shape(q), encode(q.Values))
+		if err != nil {
+			return nil, err
+		}
+		tensors[q.Name] = view
+	}
+	return safetensors.Serialize(tensors, map[string]string{"format": "pt"})
+}
+
+func shape(q nn.Parameter[float32]) []uint64 {
+	var sides []uint64
+	for _, side := range q.Shape {
+		sides = append(sides, uint64(side))
+	}
+	return sides
+}
+
+// deserialize decodes a safetensors file that holds exactly the parameters.
+func deserialize(content []byte, parameters []nn.Parameter[float32]) error {
+	const want = "the safetensors file that was saved"
+	file, err := safetensors.Deserialize(content)
+	if err != nil {
+		return refusal.New("weights", want, "%v", err)
+	}
+	for _, q := range parameters {
+		tensor, ok := file.Tensor(q.Name)
+		switch {
+		case !ok:
+			return refusal.New(q.Name, want, "the tensor is missing")
+		case tensor.DType() != safetensors.F32:
+			return refusal.New(q.Name, "F32", "the tensor is of type %v", tensor.DType())
+		case !slices.Equal(tensor.Shape(), shape(q)):
+			return refusal.New(q.Name, "the shape of the configuration", "the tensor has shape %v, the configuration %v", tensor.Shape(), q.Shape)
+		}
+		if err := decode(q.Name, tensor.Data(), q.Values); err != nil {
+			return err
+		}
+	}
+	if file.Len() != len(parameters) {
+		return refusal.New("weights", "no other tensors than the network's", "%d tensors, the network has %d", file.Len(), len(parameters))
+	}
+	return nil
 }

@@ -97,7 +97,7 @@ func TestSavedNetActsTheSame(t *testing.T) {
 		})
 	}
 	_, _, err = policy.LoadLearner(act)
-	wantRefused(t, err, "only acts")
+	wantRefused(t, err, "for acting only")
 }
 
 // wantRefused wants a caller's mistake that gives the reason.
@@ -131,7 +131,7 @@ func TestLoadRefuses(t *testing.T) {
 		weights, sidecar func(string) string
 		reason           string
 	}{
-		"changed weights":    {weights: func(s string) string { return s[:len(s)-1] + "x" }, reason: "not those that the sidecar describes"},
+		"changed weights":    {weights: func(s string) string { return s[:len(s)-1] + "x" }, reason: "do not match the sidecar"},
 		"truncated weights":  {weights: func(s string) string { return s[:len(s)-9] }, sidecar: unchecked, reason: "weights"},
 		"truncated header":   {weights: func(s string) string { return s[:20] }, sidecar: unchecked, reason: "weights"},
 		"empty weights":      {weights: func(string) string { return "" }, sidecar: unchecked, reason: "weights"},
@@ -144,7 +144,7 @@ func TestLoadRefuses(t *testing.T) {
 		"zero width":         {sidecar: func(s string) string { return strings.Replace(s, `"hidden":16`, `"hidden":0`, 1) }, reason: "hidden"},
 		"no JSON":            {sidecar: func(string) string { return "{" }, reason: "sidecar"},
 		"an unknown field":   {sidecar: func(s string) string { return strings.Replace(s, `"seed"`, `"sead"`, 1) }, reason: "sead"},
-		"something behind":   {sidecar: func(s string) string { return s + "{}" }, reason: "follows"},
+		"something behind":   {sidecar: func(s string) string { return s + "{}" }, reason: "more data after the JSON value"},
 		"negative update":    {sidecar: func(s string) string { return strings.Replace(s, `"update":3`, `"update":-3`, 1) }, reason: "-3 updates"},
 		"optimizer cut off":  {sidecar: func(s string) string { return strings.Replace(s, `"mean":"`, `"mean":"","square":"`, 1) }, reason: "optimizer/mean"},
 		"no starting policy": {sidecar: func(s string) string { return strings.Replace(s, `"start":"`, `"start":"","progress":"`, 1) }, reason: "start"},

@@ -6,38 +6,39 @@ import (
 
 	"toolgym/grpo/objective"
 	"toolgym/internal/refusal"
-	"toolgym/policy/internal/network"
-	"toolgym/policy/internal/update"
-	"toolgym/tools/arithmetic"
+	"toolgym/policy/internal/nn"
+	"toolgym/tools"
 )
 
-// The pools: how a context becomes part of the network's first state.
+// The pools: how a context becomes part of the network's initial state.
 const (
-	PoolBatch   = "batch"   // the mean over the whole batch, a defect of the published tutorial
-	PoolOwn     = "own"     // the mean of the sample's own context, blind to order
-	PoolOrdered = "ordered" // the last state of a GRU over the context
+	PoolBatch   = nn.PoolBatch   // the mean over the whole batch, as published
+	PoolOwn     = nn.PoolOwn     // the mean of the sample's own context, without order
+	PoolOrdered = nn.PoolOrdered // the last state of a GRU over the context
 )
 
 // The update rules.
 const (
-	UpdateDocumented = "documented" // actor-critic as published: one advantage an episode, nothing masked
-	UpdateA2C        = "a2c"        // actor-critic, masked after the end, advantages by GAE
-	UpdateGRPO       = "grpo"       // advantages handed in, clipped ratios, KL to the starting policy
+	UpdateDocumented = nn.Documented // actor-critic as published: one advantage per episode, no mask
+	UpdateA2C        = nn.A2C        // actor-critic, masked after the end, advantages by GAE
+	UpdateGRPO       = nn.GRPO       // given advantages, clipped ratios, KL to the initial policy
 )
 
 // Config describes a network and how it is trained. Start from [Default].
 type Config struct {
+	Vocabulary tools.Vocabulary `json:"vocabulary"` // of the environment
+
 	Pool    string `json:"pool"`    // batch, own or ordered
 	Hidden  int    `json:"hidden"`  // width d of embeddings and states
-	Stages  int    `json:"stages"`  // number of stages the network knows, 0 to Stages−1
-	Batch   int    `json:"batch"`   // episodes in an update
-	Steps   int    `json:"steps"`   // tokens in a plan
-	Context int    `json:"context"` // tokens in the longest context
+	Stages  int    `json:"stages"`  // number of stages of the network, 0 to Stages−1
+	Batch   int    `json:"batch"`   // episodes per update
+	Steps   int    `json:"steps"`   // tokens of a plan
+	Context int    `json:"context"` // tokens of the longest context
 
-	// Memory is added to what opens the update gates of a new network. At 0,
-	// PyTorch's default, a state's half is forgotten at each step, and what was
-	// read first is lost before it is needed; at 2, an eighth is (Jozefowicz,
-	// Zaremba and Sutskever, 2015).
+	// Memory is added to the biases of the update gates of a new network. At 0,
+	// PyTorch's default, half of a state is forgotten at each step, and what was
+	// read first is lost before it is needed; at 2, an eighth is forgotten
+	// (Jozefowicz, Zaremba and Sutskever, 2015).
 	Memory float64 `json:"memory,omitempty"`
 
 	Update       string  `json:"update"`        // documented, a2c or grpo
@@ -50,43 +51,47 @@ type Config struct {
 
 	// GRPO is the objective of the update grpo.
 	GRPO objective.Config `json:"grpo"`
-	// Compare runs the frozen starting policy beside the trained one, so that
-	// [Metrics] can tell how far they are apart. It costs about a quarter of
-	// an update; grpo does it in any case.
+	// Compare also runs the frozen initial policy, so that [Metrics] has the
+	// divergence from it. It costs about a quarter of an update; grpo does it in
+	// any case.
 	Compare bool `json:"compare"`
 }
 
-// Default returns the published numbers with the given update and pool:
-// 96 wide, 192 episodes; plans of 6 tokens for the documented update, of 8 for
-// the others; contexts of up to 10 tokens and 5 stages.
-func Default(update, pool string) Config {
+// Default returns the published numbers with the given update and pool, for an
+// environment's vocabulary: width 96, 192 episodes; plans of 6 tokens and 3 stages
+// for the documented update, of 8 tokens and 5 stages for the others; contexts of
+// up to 10 tokens.
+func Default(update, pool string, vocabulary tools.Vocabulary) Config {
 	c := Config{
-		Pool: pool, Hidden: 96, Stages: arithmetic.Stages, Batch: 192, Steps: arithmetic.SoundLimit, Context: 10,
+		Vocabulary: vocabulary, Pool: pool, Hidden: 96, Stages: 5, Batch: 192, Steps: 8, Context: 10,
 		Update: update, LearningRate: 3e-4, ValueCoef: 0.5, EntropyCoef: 0.01, MaxGradNorm: 1,
 		Discount: 1, Lambda: 0.95, GRPO: objective.Default(),
 	}
 	if update == UpdateDocumented {
-		c.Steps, c.Stages = arithmetic.DocumentedPlan, 3
+		c.Steps, c.Stages = 6, 3
 	}
 	return c
 }
 
-// The largest numbers that Validate lets pass.
+// The largest values that are valid.
 const (
 	maxMemory = 16
 	maxHidden = 1024
 	maxStages = 1024
 	maxSize   = 1 << 16
-	maxValues = 1 << 27 // of one layer over a batch: a learner holds some eight times as many
+	maxValues = 1 << 27 // of one layer over a batch: a learner holds about eight times as many
 )
 
-// Validate says which field is wrong, as a [*tools.Error].
+// Validate returns a [*tools.Error] that names an invalid field.
 func (c Config) Validate() error {
 	if err := refusal.OneOf("pool", c.Pool, PoolBatch, PoolOwn, PoolOrdered); err != nil {
 		return err
 	}
 	if err := refusal.OneOf("update", c.Update, UpdateDocumented, UpdateA2C, UpdateGRPO); err != nil {
 		return err
+	}
+	if err := c.Vocabulary.Validate(); err != nil {
+		return refusal.Below("vocabulary/", err)
 	}
 	sizes := []struct {
 		name       string
@@ -121,23 +126,15 @@ func (c Config) Validate() error {
 	return c.GRPO.Validate()
 }
 
-// dims are the sizes of the network.
-func (c Config) dims() network.Dims {
-	pool := map[string]network.Pool{PoolBatch: network.Batch, PoolOwn: network.Own, PoolOrdered: network.Ordered}
-	return network.Dims{
-		Vocabulary: arithmetic.Vocabulary, Hidden: c.Hidden, Stages: c.Stages,
-		Start: arithmetic.Ctx, Pool: pool[c.Pool],
-	}
+// dims returns the sizes of the network.
+func (c Config) dims() nn.Dims {
+	return nn.Dims{Vocabulary: c.Vocabulary.Size, Hidden: c.Hidden, Stages: c.Stages, Start: c.Vocabulary.Start, Pool: c.Pool}
 }
 
-func (c Config) size(batch int) network.Size {
-	return network.Size{Batch: batch, Steps: c.Steps, Context: c.Context}
+func (c Config) size(batch int) nn.Size {
+	return nn.Size{Batch: batch, Steps: c.Steps, Context: c.Context}
 }
 
-// objective translates the update; the surrogate of grpo comes with a batch.
-func (c Config) objective() update.Objective {
-	kind := map[string]update.Kind{UpdateDocumented: update.Documented, UpdateA2C: update.Sound, UpdateGRPO: update.Relative}
-	return update.Objective{
-		Kind: kind[c.Update], Value: c.ValueCoef, Entropy: c.EntropyCoef, Discount: c.Discount, Lambda: c.Lambda,
-	}
+func (c Config) objective() nn.Objective {
+	return nn.Objective{Rule: c.Update, Value: c.ValueCoef, Entropy: c.EntropyCoef, Discount: c.Discount, Lambda: c.Lambda, GRPO: c.GRPO}
 }

@@ -13,7 +13,7 @@ import (
 func TestDefaultsAreValid(t *testing.T) {
 	for _, update := range updates() {
 		for _, pool := range []string{policy.PoolBatch, policy.PoolOwn, policy.PoolOrdered} {
-			if err := policy.Default(update, pool).Validate(); err != nil {
+			if err := policy.Default(update, pool, vocabulary()).Validate(); err != nil {
 				t.Errorf("%s, %s: %v", update, pool, err)
 			}
 		}
@@ -48,7 +48,7 @@ func TestValidateNamesTheField(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			config := policy.Default(policy.UpdateA2C, policy.PoolOrdered)
+			config := policy.Default(policy.UpdateA2C, policy.PoolOrdered, vocabulary())
 			c.spoil(&config)
 			_, err := policy.NewNet(config, rand.NewPCG(1, 1))
 			var refused *tools.Error

@@ -5,36 +5,34 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"toolgym/policy/internal/graph"
-	"toolgym/policy/internal/network"
-	"toolgym/policy/internal/update"
+	"toolgym/policy/internal/nn"
 )
 
-// Learner trains a network. It belongs to one goroutine; learners do not share
-// anything, so that any number can train at once.
+// Learner trains a network. It is used by one goroutine; learners share nothing,
+// so that any number can train at the same time.
 type Learner struct {
 	net       *Net
-	graph     *graph.Graph[float32]
-	adam      *update.Adam[float32]
-	start     *Net       // the frozen starting policy; nil where it is not needed
+	graph     *nn.Graph[float32]
+	adam      *nn.Adam[float32]
+	start     *Net       // the frozen initial policy; nil if it is not needed
 	reference *reference // runs start
 	updates   int
-	scratch   []float32 // of sampling
-	fresh     *Batch    // whose run with the present weights the graph still holds
+	scratch   []float32 // (batch, vocabulary) for sampling
+	fresh     *Batch    // whose run with the present weights the graph holds
 }
 
-// NewLearner returns a learner that goes on from a network's weights, and
-// changes them. They are also its starting policy, where one is needed.
+// NewLearner returns a learner that continues from a network's weights, and
+// changes them. These weights are also its initial policy, where one is needed.
 func NewLearner(n *Net) (*Learner, error) {
 	c := n.config
-	g, err := graph.New(n.arithmetic, n.params, c.size(c.Batch))
+	g, err := nn.NewGraph(n.arithmetic, n.params, c.size(c.Batch))
 	if err != nil {
 		return nil, err
 	}
 	g.Loss.Objective = c.objective()
 	l := &Learner{
-		net: n, graph: g, adam: update.NewAdam[float32](c.LearningRate, len(n.params.Flat)),
-		scratch: make([]float32, c.Batch*n.params.Vocabulary),
+		net: n, graph: g, adam: nn.NewAdam[float32](c.LearningRate, len(n.params.Flat)),
+		scratch: make([]float32, c.Batch*c.Vocabulary.Size),
 	}
 	if c.Compare || c.Update == UpdateGRPO {
 		l.freeze(n.Clone())
@@ -42,7 +40,7 @@ func NewLearner(n *Net) (*Learner, error) {
 	return l, nil
 }
 
-// freeze makes a network the starting policy.
+// freeze sets the initial policy.
 func (l *Learner) freeze(start *Net) {
 	l.start = start
 	l.reference = newReference(start)
@@ -51,11 +49,11 @@ func (l *Learner) freeze(start *Net) {
 // Net returns the network, whose weights every update changes.
 func (l *Learner) Net() *Net { return l.net }
 
-// Updates is the number of updates made.
+// Updates returns the number of updates made.
 func (l *Learner) Updates() int { return l.updates }
 
-// Sample plans for all prompts of the batch, and writes Plans. A prompt that
-// the network can not read is a [*tools.Error].
+// Sample draws plans for all prompts of the batch and sets Plans. An invalid
+// prompt is a [*tools.Error].
 func (l *Learner) Sample(b *Batch, rng *rand.Rand) error {
 	l.fresh = nil
 	f, c := l.graph.Forward, l.net.config
@@ -68,69 +66,127 @@ func (l *Learner) Sample(b *Batch, rng *rand.Rand) error {
 	for t := range c.Steps {
 		logits := f.Step(t)
 		drawn := actions[t*c.Batch : (t+1)*c.Batch]
-		network.Sample(l.net.arithmetic, logits, l.net.params.Vocabulary, rng, l.scratch, drawn)
+		nn.Sample(l.net.arithmetic, logits, c.Vocabulary.Size, rng, l.scratch, drawn)
 		copy(f.Plan.Tokens[min((t+1)*c.Batch, len(actions)):], drawn)
 		for i, token := range drawn {
 			b.Plans[i][t] = token
 		}
 	}
-	b.sampled = false
+	b.content = nil
 	l.fresh = b
 	return nil
 }
 
-// DivergedError is the error of an update whose gradient is not a number, or along
-// whose gradient a step would overflow float32. The weights and the optimizer are
-// those before it.
+// DivergedError is the error of an update whose gradient is not finite, or whose
+// step would overflow float32. Weights and optimizer are unchanged.
 type DivergedError struct {
-	Update   int // counted from 1
+	Update   int // from 1
 	GradNorm float64
 }
 
-// Error tells the update.
+// Error returns the update and the norm of its gradient.
 func (d *DivergedError) Error() string {
 	if !math.IsNaN(d.GradNorm) && !math.IsInf(d.GradNorm, 0) {
-		return fmt.Sprintf("update %d: a step along a gradient of norm %v overflows; the weights are left as they were", d.Update, d.GradNorm)
+		return fmt.Sprintf("update %d: a step along a gradient of norm %v overflows; the weights are unchanged", d.Update, d.GradNorm)
 	}
-	return fmt.Sprintf("update %d: the gradient's norm is %v; the weights are left as they were", d.Update, d.GradNorm)
+	return fmt.Sprintf("update %d: the norm of the gradient is %v; the weights are unchanged", d.Update, d.GradNorm)
 }
 
-// Update makes one update from a batch. Updates of grpo may use a batch
-// several times: ratios are to the policy that sampled its plans or, where they
-// were handed in, to the policy of the first update by them. An error is a
-// [*tools.Error] for a batch that does not fit, or a [*DivergedError].
+// Update makes one update from a batch. Updates by grpo may use a batch several
+// times: ratios refer to the policy of the first update by its plans. The error
+// is a [*tools.Error] for an invalid batch, or a [*DivergedError].
 func (l *Learner) Update(b *Batch) (Metrics, error) {
-	if err := l.take(b); err != nil {
+	if err := l.load(b); err != nil {
 		return Metrics{}, err
 	}
-	start := l.compare()
-	if l.net.config.Update == UpdateGRPO {
-		l.graph.Loss.Objective.Surrogate = l.surrogate(b, start)
+	e := &l.graph.Loss.Episodes
+	if l.reference != nil {
+		e.Ref = l.reference.logProbs(l.net, l.graph.Forward, e.Actions)
+	}
+	c := l.net.config
+	if c.Update == UpdateGRPO {
+		e.Advantages, e.Old = b.Advantages, b.ratios()
 	}
 	l.fresh = nil
-	err := l.graph.Run()
-	// The surrogate holds the learner. Left in the graph, whose machine has a
-	// finalizer, it would close a circle that is never collected.
-	l.graph.Loss.Objective.Surrogate = nil
-	if err != nil {
+	if err := l.graph.Run(); err != nil {
 		return Metrics{}, fmt.Errorf("update %d: %w", l.updates+1, err)
 	}
-	norm := update.Norm(l.graph.Grad)
-	if math.IsNaN(norm) || math.IsInf(norm, 0) || !l.adam.Fits(l.net.params.Flat, norm, l.net.config.MaxGradNorm) {
+	if c.Update == UpdateGRPO && e.Old == nil {
+		b.setRatios(l.graph.Loss.LogProbs)
+	}
+	norm := nn.Norm(l.graph.Grad)
+	if math.IsNaN(norm) || math.IsInf(norm, 0) || !l.adam.Fits(l.net.params.Flat, norm, c.MaxGradNorm) {
 		return Metrics{}, &DivergedError{Update: l.updates + 1, GradNorm: norm}
 	}
-	l.adam.Step(l.net.arithmetic, l.net.params.Flat, l.graph.Grad, norm, l.net.config.MaxGradNorm)
+	l.adam.Step(l.net.arithmetic, l.net.params.Flat, l.graph.Grad, norm, c.MaxGradNorm)
 	l.updates++
-	m := l.measure(b, start)
+	m := l.measure(b)
 	m.GradNorm = norm
 	return m, nil
 }
 
-// compare returns the starting policy's log-probabilities of the plans in the
-// graph, nil without a starting policy.
-func (l *Learner) compare() []float32 {
-	if l.reference == nil {
+// load copies a batch into the graph. If it was sampled last, its plans and its
+// forward pass are there already.
+func (l *Learner) load(b *Batch) error {
+	c, e := l.net.config, l.graph.Loss.Episodes
+	if err := c.checkBatch(b); err != nil {
+		return err
+	}
+	copy(e.Lengths, b.Lengths)
+	for i, row := range b.Rewards {
+		for t, r := range row {
+			e.Rewards[i][t] = float32(r)
+		}
+	}
+	if l.fresh == b && l.unchanged(b) {
+		l.graph.Forward.Keep()
 		return nil
 	}
-	return l.reference.run(l.net, l.graph.Forward, l.graph.Loss.Episodes.Actions)
+	if err := c.load(l.graph.Forward, b.Prompts); err != nil {
+		return err
+	}
+	for i, plan := range b.Plans {
+		for t, token := range plan {
+			e.Actions[t*c.Batch+i] = token
+		}
+	}
+	l.graph.Force(c.Vocabulary.Start, e.Actions)
+	return nil
+}
+
+// unchanged reports whether the plans are those that were sampled.
+func (l *Learner) unchanged(b *Batch) bool {
+	actions, size := l.graph.Loss.Episodes.Actions, l.net.config.Batch
+	for i, plan := range b.Plans {
+		for t, token := range plan {
+			if actions[t*size+i] != token {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// reference computes log-probabilities under the initial policy.
+type reference struct {
+	forward *nn.Forward[float32]
+	probs   []float32   // (steps·batch, vocabulary)
+	rows    [][]float64 // (batch, steps)
+}
+
+func newReference(n *Net) *reference {
+	c := n.config
+	f := nn.NewForward(n.arithmetic, n.params, c.size(c.Batch))
+	f.Prepare() // once: the initial policy is frozen
+	return &reference{f, make([]float32, len(f.Logits)), nn.NewRows[float64](c.Batch, c.Steps)}
+}
+
+// logProbs returns the log-probabilities (batch, steps) of actions, for the
+// contexts and stages of a forward pass.
+func (r *reference) logProbs(n *Net, of *nn.Forward[float32], actions []int) [][]float64 {
+	copy(r.forward.Contexts, of.Contexts)
+	copy(r.forward.Stages, of.Stages)
+	r.forward.Follow(actions)
+	nn.LogProbs(n.arithmetic, r.forward.Logits, n.config.Vocabulary.Size, actions, r.probs, r.rows)
+	return r.rows
 }

@@ -20,7 +20,7 @@ import (
 
 // small is a configuration that trains in moments.
 func small(update, pool string) policy.Config {
-	c := policy.Default(update, pool)
+	c := policy.Default(update, pool, vocabulary())
 	c.Hidden, c.Batch = 16, 24
 	return c
 }
@@ -152,7 +152,7 @@ func mean(metrics []policy.Metrics) float64 {
 func TestUpdateAllocatesLittle(t *testing.T) {
 	for _, update := range updates() {
 		t.Run(update, func(t *testing.T) {
-			c := policy.Default(update, policy.PoolOrdered)
+			c := policy.Default(update, policy.PoolOrdered, vocabulary())
 			c.Hidden = 16 // the batch is the default: allocations may grow with it
 			tr := newTrainer(t, c, rulesOf(update), "0", 1)
 			if got := testing.AllocsPerRun(3, func() { tr.train(t, 1) }); got > 3000 {

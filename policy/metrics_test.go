@@ -10,7 +10,7 @@ import (
 	"toolgym/tools/arithmetic"
 )
 
-// TestMetricsByHand works the figures of updates out anew, from what Judge tells of
+// TestMetricsByHand works the figures of updates out anew, from LogProbs of
 // the same plans under the policy before the update and under the starting one.
 func TestMetricsByHand(t *testing.T) {
 	for _, update := range []string{policy.UpdateA2C, policy.UpdateGRPO} {
@@ -32,7 +32,7 @@ func TestMetricsByHand(t *testing.T) {
 			for i, j := range judged(t, before, tr.batch) {
 				for s, logP := range j.LogProbs {
 					steps++
-					mass += j.Tools[s]
+					mass += j.ToolMass[s]
 					ratio := math.Exp(reference[i].LogProbs[s] - logP)
 					kl += ratio - 1 - math.Log(ratio)
 					if isCall(tr.batch.Plans[i][s]) {
@@ -62,13 +62,13 @@ func isCall(token int) bool {
 }
 
 // judged is what a network makes of a batch's plans, up to their ends.
-func judged(t *testing.T, n *policy.Net, b *policy.Batch) []policy.Judgement {
+func judged(t *testing.T, n *policy.Net, b *policy.Batch) []policy.PlanLogProbs {
 	t.Helper()
 	plans := make([][]int, len(b.Plans))
 	for i, plan := range b.Plans {
 		plans[i] = plan[:b.Lengths[i]]
 	}
-	list, err := policy.NewActor(n).Judge(b.Prompts, plans)
+	list, err := policy.NewActor(n).LogProbs(b.Prompts, plans)
 	if err != nil {
 		t.Fatal(err)
 	}

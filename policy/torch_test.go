@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"toolgym/internal/parts"
-	"toolgym/policy/internal/network"
+	"toolgym/policy/internal/nn"
 	"toolgym/tools/arithmetic"
 )
 
@@ -45,7 +45,7 @@ func TestPyTorchOpensCheckpoints(t *testing.T) {
 	python := parts.Need(t, parts.Torch)
 	for _, pool := range []string{PoolBatch, PoolOwn, PoolOrdered} {
 		t.Run(pool, func(t *testing.T) {
-			c := Default(UpdateA2C, pool)
+			c := Default(UpdateA2C, pool, arithmetic.NewEnumerator().Vocabulary())
 			c.Batch, c.Context = 8, 6
 			net, err := NewNet(c, rand.NewPCG(1, 2))
 			if err != nil {
@@ -95,7 +95,7 @@ func torchLogits(t *testing.T, python, path, pool string, e episodes) [][][]floa
 func followLogits(t *testing.T, n *Net, e episodes) []float32 {
 	t.Helper()
 	c := n.config
-	f := network.NewForward(n.arithmetic, n.params, c.size(c.Batch))
+	f := nn.NewForward(n.arithmetic, n.params, c.size(c.Batch))
 	prompts, actions := make([]Prompt, c.Batch), make([]int, c.Batch*c.Steps)
 	for b := range prompts {
 		prompts[b] = Prompt{Context: e.Contexts[b], Stage: e.Stages[b]}

@@ -66,3 +66,6 @@ func (tr *trainer) update(t testing.TB) policy.Metrics {
 	}
 	return m
 }
+
+// vocabulary is that of arithmetic.
+func vocabulary() tools.Vocabulary { return arithmetic.NewEnumerator().Vocabulary() }

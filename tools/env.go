@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 )
 
 // A Caller is what an agent may do: see the tools and call one.
@@ -41,19 +42,21 @@ type Agent interface {
 	Play(ctx context.Context, task Task, observation json.RawMessage, caller Caller) error
 }
 
-// An Enumerator lets the policy of package policy be trained on an environment:
-// it encodes a task as tokens, plays tokens on the bare state machine, and
-// translates a plan into calls. Tokens are the 18 of package arithmetic: digits
-// are 0 to 9, the six actions are 11 to 16, and 17 ends the episode. An
-// Enumerator plays one task at a time and is used by one goroutine.
+// An Enumerator lets package policy train on an environment: it encodes a task as
+// tokens, plays tokens on the bare state machine, and translates a plan into calls.
+// It plays one task at a time and is used by one goroutine.
 type Enumerator interface {
-	// Context encodes the task that Start began, appended to buf.
+	// Vocabulary describes the tokens of contexts and plans. It is constant.
+	Vocabulary() Vocabulary
+	// Token returns the text of a token, such as 7, [MUL] or move_up.
+	Token(token int) string
+	// Context appends the encoding of the task that Start began to buf.
 	Context(buf []int) []int
 	// Limit is the number of tokens after which Start's task is over.
 	Limit() int
 	// Start begins the task of a seed.
 	Start(rules, level string, seed uint64) error
-	// Act plays one token: the reward, and whether the episode is over.
+	// Act plays one token and returns the reward and whether the episode is over.
 	Act(token int) (reward float64, done bool)
 	// Success reports whether the task that Start began is solved.
 	Success() bool
@@ -62,4 +65,43 @@ type Enumerator interface {
 	Accidental() bool
 	// Calls translates a plan for the task into tool calls.
 	Calls(task Task, plan []int) ([]Call, error)
+}
+
+// TokenTexts returns the texts of tokens.
+func TokenTexts(env Enumerator, tokens []int) []string {
+	texts := make([]string, len(tokens))
+	for i, token := range tokens {
+		texts[i] = env.Token(token)
+	}
+	return texts
+}
+
+// A Vocabulary describes the tokens of an [Enumerator], which are the numbers 0 to
+// Size−1.
+type Vocabulary struct {
+	Size      int `json:"size"`
+	Start     int `json:"start"`      // ends a context, and is the first input of a plan
+	End       int `json:"end"`        // ends a plan
+	FirstTool int `json:"first_tool"` // tool calls are the tokens FirstTool to LastTool
+	LastTool  int `json:"last_tool"`
+}
+
+// IsCall reports whether a token is a tool call.
+func (v Vocabulary) IsCall(token int) bool { return v.FirstTool <= token && token <= v.LastTool }
+
+// Validate returns an [*Error] that names a field out of range.
+func (v Vocabulary) Validate() error {
+	const largest = 1 << 16
+	if v.Size < 1 || v.Size > largest {
+		return &Error{Code: Invalid, Where: "size", Message: fmt.Sprintf("%d tokens", v.Size), Want: fmt.Sprintf("1 to %d", largest)}
+	}
+	for _, field := range []struct {
+		name         string
+		value, least int
+	}{{"start", v.Start, 0}, {"end", v.End, 0}, {"first_tool", v.FirstTool, 0}, {"last_tool", v.LastTool, v.FirstTool}} {
+		if field.value < field.least || field.value >= v.Size {
+			return &Error{Code: Invalid, Where: field.name, Message: fmt.Sprintf("token %d", field.value), Want: fmt.Sprintf("%d to %d", field.least, v.Size-1)}
+		}
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"toolgym/policy"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
+	"toolgym/tools/arithmetic"
 )
 
 func TestThinningKeepsTheEnds(t *testing.T) {
@@ -112,7 +113,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	one := run("AAAAA", 3, 10)
-	one.Config.Algorithm, one.Config.Network = train.GRPO, policy.Default(policy.UpdateGRPO, policy.PoolOwn)
+	one.Config.Algorithm, one.Config.Network = train.GRPO, policy.Default(policy.UpdateGRPO, policy.PoolOwn, arithmetic.NewEnumerator().Vocabulary())
 	low, high, within, over := 0.125, 0.25, 0.12, 0.121
 	last := one.last()
 	last.KL, last.ClipLow, last.ClipHigh, last.PolicyLoss, last.UpdatesPerSecond = &within, &low, &high, -0.5, 12.34

@@ -144,7 +144,7 @@ func callOf(c grpo.Call) call {
 
 // plan gives each turn the tokens that led to it. A policy that was not asked
 // said nothing.
-func (e *episode) plan(s scene, plan []int, said policy.Judgement) {
+func (e *episode) plan(s scene, plan []int, said policy.PlanLogProbs) {
 	if len(plan) == 0 {
 		return
 	}
@@ -161,9 +161,10 @@ func (e *episode) plan(s scene, plan []int, said policy.Judgement) {
 }
 
 // tokens are some of a plan's, with what the policy says of them.
-func (s scene) tokens(plan []int, said policy.Judgement, from, to int) (list []token) {
+func (s scene) tokens(plan []int, said policy.PlanLogProbs, from, to int) (list []token) {
+	env := s.spec.Enumerate()
 	for i := from; i < to; i++ {
-		word := token{Text: s.word(plan[i]), Prob: prob(said.LogProbs[i])}
+		word := token{Text: env.Token(plan[i]), Prob: prob(said.LogProbs[i])}
 		if said.Values != nil {
 			word.Value = &said.Values[i]
 		}

@@ -208,7 +208,7 @@ func readable(net *policy.Net, spec tools.Spec, task tools.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = policy.NewActor(net).Judge([]policy.Prompt{prompt}, [][]int{nil})
+	_, err = policy.NewActor(net).LogProbs([]policy.Prompt{prompt}, [][]int{nil})
 	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return &tools.Error{Code: tools.Conflict, Where: "level", Message: fmt.Sprintf("to the policy it is unreadable: %s, where it takes %s", e.Message, e.Want)}
 	}

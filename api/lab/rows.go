@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolgym/grpo"
+	"toolgym/tools"
 )
 
 // mostWords of a plan stand in the table.
@@ -37,10 +38,7 @@ func (s scene) planText(m member) string {
 	if m.plan == nil {
 		return counted(m.Calls)
 	}
-	var words []string
-	for _, token := range m.plan {
-		words = append(words, s.word(token))
-	}
+	words := tools.TokenTexts(s.spec.Enumerate(), m.plan)
 	if more := len(words) - mostWords; more > 0 {
 		return fmt.Sprintf("%s … and %d more", strings.Join(words[:mostWords], " "), more)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/tools"
-	"toolgym/tools/arithmetic"
 )
 
 // A study is what the page measures at a task: how a group of the left column's
@@ -124,7 +123,7 @@ func (v *study) diverge(ctx context.Context, l *Lab, set Settings, s scene, befo
 			other = append(other, said[i].LogProbs)
 		}
 	}
-	v.Call, v.CallBefore = callProbs(own, other)
+	v.Call, v.CallBefore = callProbs(s.spec, own, other)
 	if other == nil {
 		return nil
 	}
@@ -179,12 +178,12 @@ func (v *study) members(set Settings, group []take, now [][]float64) {
 	}
 }
 
-// massOf is the mean probability of the six tools, over all tokens that were
+// massOf is the mean probability of all tools together, over all tokens that were
 // played.
 func massOf(takes []take) *float64 {
 	sum, n := 0.0, 0
 	for _, t := range takes {
-		for _, p := range t.said.Tools {
+		for _, p := range t.said.ToolMass {
 			sum += p
 			n++
 		}
@@ -194,11 +193,15 @@ func massOf(takes []take) *float64 {
 
 // callProbs are the mean probabilities of the calls that were made, under the
 // policy that made them and under the other, where that is known.
-func callProbs(own []take, other [][]float64) (made, under *float64) {
+func callProbs(spec tools.Spec, own []take, other [][]float64) (made, under *float64) {
+	if spec.Enumerate == nil {
+		return nil, nil
+	}
+	vocabulary := spec.Enumerate().Vocabulary()
 	sum, beside, n := 0.0, 0.0, 0
 	for i, t := range own {
 		for j, token := range t.plan {
-			if token < arithmetic.Mul || token > arithmetic.Rcl {
+			if !vocabulary.IsCall(token) {
 				continue
 			}
 			n++

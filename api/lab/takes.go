@@ -8,31 +8,20 @@ import (
 	"toolgym/grpo"
 	"toolgym/policy"
 	"toolgym/tools"
-	"toolgym/tools/arithmetic"
 )
 
 // A take is one episode as it was played.
 type take struct {
 	completion grpo.Completion
 	task       tools.Task
-	plan       []int            // the tokens that were played, of a policy
-	said       policy.Judgement // what the policy itself says of each of them
+	plan       []int               // the tokens that were played, of a policy
+	said       policy.PlanLogProbs // what the policy itself says of each of them
 }
 
 // A scene is a task with all that it takes to play it.
 type scene struct {
 	spec tools.Spec
 	task tools.Task
-}
-
-// word is a token as people read it. Actions have the names of arithmetic's
-// tools; in another environment they are that one's tools, in their order.
-func (s scene) word(token int) string {
-	set := s.spec.Tools(s.task.Rules, s.task.Level)
-	if i := token - arithmetic.Mul; s.spec.Name != arithmetic.Spec().Name && i >= 0 && token <= arithmetic.Rcl && i < len(set) {
-		return set[i].Name
-	}
-	return arithmetic.TokenText(token)
 }
 
 // script is an agent that makes the calls of a plan.
@@ -136,12 +125,12 @@ func (s scene) played(env tools.Enumerator, plan []int) ([]int, error) {
 }
 
 // judge is what a network says of plans for the task.
-func (s scene) judge(net *policy.Net, plans [][]int) ([]policy.Judgement, error) {
+func (s scene) judge(net *policy.Net, plans [][]int) ([]policy.PlanLogProbs, error) {
 	prompt, err := promptOf(s.spec, s.task)
 	if err != nil {
 		return nil, err
 	}
-	return policy.NewActor(net).Judge(repeated(prompt, len(plans)), plans)
+	return policy.NewActor(net).LogProbs(repeated(prompt, len(plans)), plans)
 }
 
 func repeated(prompt policy.Prompt, n int) []policy.Prompt {

@@ -34,7 +34,7 @@ func learn(ctx context.Context, specs tools.Specs, seed uint64) (*lesson, error)
 	if err != nil {
 		return nil, err
 	}
-	config.Network.Hidden, config.Network.Compare, config.Updates, config.Polish = width, false, budget, 0
+	config.Network.Hidden, config.Network.Compare, config.Updates, config.Convergence = width, false, budget, 0
 	trainer, err := train.New(spec, config)
 	if err != nil {
 		return nil, err

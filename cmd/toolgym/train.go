@@ -180,7 +180,7 @@ func (c trainCommand) print(world *console, trainer *train.Trainer, dir string, 
 // printStandings prints the table of the evaluation at the end.
 func printStandings(world *console, result train.Result) error {
 	var rows [][]string
-	for _, s := range result.Standings {
+	for _, s := range result.StageResults {
 		rows = append(rows, []string{s.Stage, fmt.Sprint(s.Tasks), fmt.Sprintf("%.2f", s.Reward), fmt.Sprintf("%.1f %%", 100*s.Success), fmt.Sprintf("%.1f", s.Steps), s.Plan})
 	}
 	return world.printTable([]string{"STAGE", "TASKS", "REWARD", "SUCCESS", "STEPS", "PLAN"}, rows)

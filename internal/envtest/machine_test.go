@@ -1,6 +1,10 @@
 package envtest
 
-import "toolgym/tools"
+import (
+	"strconv"
+
+	"toolgym/tools"
+)
 
 // machine is the counter for the policy: 11 increments, 14 submits.
 type machine struct {
@@ -19,6 +23,21 @@ func (m *machine) Start(rules, level string, seed uint64) error {
 	}
 	*m = machine{flaw: m.flaw, goal: goalOf(seed), starts: m.starts + 1}
 	return nil
+}
+
+func (m *machine) Vocabulary() tools.Vocabulary {
+	v := tools.Vocabulary{Size: 18, Start: 10, End: 17, FirstTool: 11, LastTool: 16}
+	if m.flaw == "vocabulary out of range" {
+		v.LastTool = 18
+	}
+	return v
+}
+
+func (m *machine) Token(token int) string {
+	if m.flaw == "two tokens of one text" && token == 12 {
+		token = 11
+	}
+	return strconv.Itoa(token)
 }
 
 func (m *machine) Context(buf []int) []int {
@@ -61,7 +80,7 @@ func (m *machine) Calls(_ tools.Task, plan []int) ([]tools.Call, error) {
 	var calls []tools.Call
 	for i, token := range plan {
 		switch {
-		case token < 0 || token >= vocabulary:
+		case token < 0 || token >= m.Vocabulary().Size:
 			return nil, &tools.Error{Code: tools.Invalid, Message: "no such token"}
 		case token == 17 || i == m.Limit():
 			return calls, nil

@@ -13,11 +13,6 @@ import (
 	"toolgym/tools"
 )
 
-// plan.
-const (
-	vocabulary = 18
-)
-
 // checkSpeech wants a Speaker to keep what was said, to let nothing be won by
 // saying nothing, and an agent that only talks to come to an end.
 func checkSpeech(ctx context.Context, spec tools.Spec, task tools.Task) error {
@@ -66,16 +61,20 @@ func checkEnumerator(ctx context.Context, spec tools.Spec, task tools.Task) erro
 	} else if err != nil {
 		return err
 	}
+	if err := checkVocabulary(e); err != nil {
+		return err
+	}
 	if err := checkContext(e); err != nil {
 		return err
 	}
+	v := e.Vocabulary()
 	draw := rand.New(rand.NewPCG(task.Seed, 3))
 	for range 50 {
 		plan := make([]int, e.Limit()+2)
 		for i := range plan {
-			plan[i] = int(draw.Uint32N(vocabulary))
+			plan[i] = draw.IntN(v.Size)
 			if draw.Uint32N(4) > 0 {
-				plan[i] = 11 + int(draw.Uint32N(6)) // an action
+				plan[i] = v.FirstTool + draw.IntN(v.LastTool-v.FirstTool+1)
 			}
 		}
 		if err := playPlan(ctx, spec, e, task, plan); err != nil {
@@ -85,9 +84,28 @@ func checkEnumerator(ctx context.Context, spec tools.Spec, task tools.Task) erro
 	return nil
 }
 
-// checkContext wants tokens of the vocabulary, appended to what is there, and
-// the same for another Enumerator.
+// checkVocabulary reports a vocabulary that is invalid, and tokens without a text
+// of their own.
+func checkVocabulary(e tools.Enumerator) error {
+	v := e.Vocabulary()
+	if err := v.Validate(); err != nil {
+		return fmt.Errorf("vocabulary: %w", err)
+	}
+	tokens := map[string]int{}
+	for token := range v.Size {
+		text := e.Token(token)
+		if other, ok := tokens[text]; ok || text == "" {
+			return fmt.Errorf("tokens %d and %d have the text %q", other, token, text)
+		}
+		tokens[text] = token
+	}
+	return nil
+}
+
+// checkContext reports a context with tokens outside of the vocabulary, and one
+// that is not appended to what the buffer holds.
 func checkContext(e tools.Enumerator) error {
+	vocabulary := e.Vocabulary().Size
 	context := e.Context(nil)
 	if len(context) == 0 || slices.Min(context) < 0 || slices.Max(context) >= vocabulary {
 		return fmt.Errorf("context %v: want tokens from 0 to %d", context, vocabulary-1)
@@ -172,7 +190,7 @@ func checkEnumeratorRefusals(_ context.Context, spec tools.Spec) error {
 	if err != nil {
 		return err
 	}
-	for _, plan := range [][]int{{vocabulary}, {-1}} {
+	for _, plan := range [][]int{{e.Vocabulary().Size}, {-1}} {
 		_, err := e.Calls(task, plan)
 		if err := wantRefusal(err, tools.Invalid); err != nil {
 			return fmt.Errorf("calls of plan %v: %w", plan, err)

@@ -35,6 +35,8 @@ func TestSuiteBites(t *testing.T) {
 		{"success by talk", "speech"},
 		{"forgets what was said", "speech"},
 		{"deaf", "speech"},
+		{"vocabulary out of range", "enumerator"},
+		{"two tokens of one text", "enumerator"},
 		{"context of other tokens", "enumerator"},
 		{"context overwrites", "enumerator"},
 		{"acts behind the end", "enumerator"},

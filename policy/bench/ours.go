@@ -23,7 +23,7 @@ type ours struct {
 }
 
 func newOurs() (*ours, error) {
-	c := policy.Default(policy.UpdateDocumented, policy.PoolBatch)
+	c := policy.Default(policy.UpdateDocumented, policy.PoolBatch, arithmetic.NewEnumerator().Vocabulary())
 	net, err := policy.NewNet(c, rand.NewPCG(0, 1))
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/strictjson"
-	"toolgym/policy/internal/disk"
 	"toolgym/tools"
 )
 
@@ -166,7 +166,7 @@ func (l *Library) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.Write(path, text); err != nil {
+	if err := atomicfile.Write(path, text); err != nil {
 		return fmt.Errorf("writing a skill library: %w", err)
 	}
 	current.remember()

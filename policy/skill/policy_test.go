@@ -43,7 +43,7 @@ func (p planner) Play(ctx context.Context, task tools.Task, _ json.RawMessage, c
 // earn nearly all.
 func trained(t *testing.T) *policy.Net {
 	t.Helper()
-	config := policy.Default(policy.UpdateA2C, policy.PoolOrdered)
+	config := policy.Default(policy.UpdateA2C, policy.PoolOrdered, arithmetic.NewEnumerator().Vocabulary())
 	config.Hidden, config.Batch, config.LearningRate, config.EntropyCoef = 48, 192, 2e-3, 0.05
 	net, err := policy.NewNet(config, rand.NewPCG(1, 1))
 	must(t, err)

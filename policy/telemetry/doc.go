@@ -1,16 +1,15 @@
-// Package telemetry keeps and shows what happens in a training: a [Record] for
-// each update, in a [Folder] as JSON lines and as TensorBoard events, and at the
-// end as learning curves in PNG and SVG: reward and success, the divergence from
-// the frozen start and the tool-token mass, entropy and the norm of the gradient.
-// [Chart] draws the success in a terminal.
+// Package telemetry records a training: a [Record] per update, in a [Folder] as JSON
+// lines and TensorBoard events, and at the end learning curves in PNG and SVG: reward
+// and success, the divergence from the initial policy and the tool-token mass, entropy
+// and the norm of the gradient. [Chart] draws the success in a terminal.
 //
 //	folder, err := telemetry.Open(dir, 0, time.Now)
-//	err = folder.Write(record) // for each update
+//	err = folder.Write(record) // after each update
 //	err = folder.Close()       // draws the curves
 //
-// A folder of a run that is resumed is opened at the update of its checkpoint:
-// what was written beyond that is dropped, since it happens again.
+// The folder of a resumed run is opened at the update of its checkpoint; later records
+// are dropped, since these updates are repeated.
 //
-// The names of the figures are those of package policy's Metrics, and the same
-// in JSON, in TensorBoard and on Server-Sent Events.
+// Metric names are those of package policy's Metrics, in JSON, TensorBoard and
+// Server-Sent Events alike.
 package telemetry

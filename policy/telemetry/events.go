@@ -23,7 +23,7 @@ type events struct {
 	record []byte
 }
 
-// The fields of the messages.
+// Field numbers.
 const (
 	eventWallTime    = 1
 	eventStep        = 2
@@ -37,11 +37,10 @@ const (
 	sessionStart     = 1 // the value of the status
 )
 
-// openEvents begins a file of its own for each session of a run; TensorBoard
-// puts them together by their names' order. What earlier sessions wrote beyond the
-// update is dropped: files that begin there are removed, and to TensorBoard a
-// session that starts at the next update makes void what it has read of that one
-// and later ones.
+// openEvents creates a file for each session of a run; TensorBoard reads them in the
+// order of their names. Events of earlier sessions after the update are dropped:
+// files that begin there are removed, and the start of a session at the next update
+// makes TensorBoard discard what it has read of that one and later ones.
 func openEvents(dir string, update int, now func() time.Time) (*events, error) {
 	path := filepath.Join(dir, eventsName(update))
 	if err := removeLater(path); err != nil {
@@ -64,8 +63,8 @@ func openEvents(dir string, update int, now func() time.Time) (*events, error) {
 	return e, nil
 }
 
-// eventsName is the file of the session that begins after an update. All have as
-// many digits, so that names are in the order of updates.
+// eventsName returns the file of the session that begins after an update. The fixed
+// width makes the order of names that of updates.
 func eventsName(update int) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.toolgym", update)
 }
@@ -80,17 +79,17 @@ func removeLater(path string) error {
 	for _, e := range entries {
 		if ours, _ := filepath.Match("events.out.tfevents.*.toolgym", e.Name()); ours && e.Name() > own {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("removing events of updates that happen again: %w", err)
+				return fmt.Errorf("removing events of repeated updates: %w", err)
 			}
 		}
 	}
 	return nil
 }
 
-// write writes a record's figures as scalars.
+// write writes the numbers of a record as scalars.
 func (e *events) write(r Record) error {
 	var summary []byte
-	for _, f := range r.figures() {
+	for _, f := range r.scalars() {
 		value := protowire.AppendTag(nil, valueTag, protowire.BytesType)
 		value = protowire.AppendString(value, f.name)
 		value = protowire.AppendTag(value, valueSimple, protowire.Fixed32Type)
@@ -102,7 +101,7 @@ func (e *events) write(r Record) error {
 	return e.append(r.Update, protowire.AppendBytes(body, summary))
 }
 
-// append writes one event: its time, its step and its body.
+// append writes one event with its time and step.
 func (e *events) append(step int, body []byte) error {
 	now := e.now()
 	seconds := float64(now.Unix()) + float64(now.Nanosecond())/1e9
@@ -115,8 +114,8 @@ func (e *events) append(step int, body []byte) error {
 	return err
 }
 
-// frame appends a record: its length, a checksum of that, the message, and a
-// checksum of this.
+// frame appends a record: the length of the message, its checksum, the message, and
+// its checksum.
 func frame(buf, message []byte) []byte {
 	buf = binary.LittleEndian.AppendUint64(buf, uint64(len(message)))
 	buf = binary.LittleEndian.AppendUint32(buf, masked(buf))
@@ -124,8 +123,7 @@ func frame(buf, message []byte) []byte {
 	return binary.LittleEndian.AppendUint32(buf, masked(message))
 }
 
-// masked is the checksum of the format: CRC-32C, turned and shifted, so that a
-// checksum of data with checksums in it stays a good one.
+// masked returns the checksum of the format: CRC-32C, rotated and offset.
 func masked(content []byte) uint32 {
 	sum := crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli))
 	return (sum>>15 | sum<<17) + 0xa282ead8

@@ -120,7 +120,7 @@ func TestEventsReadBack(t *testing.T) {
 	low, high, call := 0.0625, 0.09375, 0.4375
 	r.Advantage, r.ValueLoss, r.Loss, r.ToolMass, r.CallProb, r.Restarts, r.UpdatesPerSecond = 0.75, 3, -0.5, 0.875, 0.625, 2, 40
 	r.ClipLow, r.ClipHigh, r.StartCallProb = &low, &high, &call
-	r.Greedy = []Standing{{Stage: "1", Success: 0.75, Reward: 1.25}}
+	r.Greedy = []StageResult{{Stage: "1", Success: 0.75, Reward: 1.25}}
 	if err := e.write(r); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"toolgym/policy/internal/disk"
+	"toolgym/internal/atomicfile"
 	"toolgym/tools"
 )
 
@@ -21,7 +21,7 @@ const (
 	svgName   = "curves.svg"
 )
 
-// Folder keeps the telemetry of a run. It belongs to one goroutine.
+// Folder holds the telemetry of a run. It is used by one goroutine.
 type Folder struct {
 	dir    string
 	lines  *os.File
@@ -29,14 +29,14 @@ type Folder struct {
 	events *events
 }
 
-// Open makes a folder, or opens that of a run that goes on after the given
-// update. A path that can not be a folder is an [*tools.Error].
+// Open creates a folder, or opens that of a run that continues after the given update.
+// An invalid path is a [*tools.Error].
 func Open(dir string, update int, now func() time.Time) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, &tools.Error{Code: tools.Invalid, Where: dir, Message: err.Error(), Want: "a directory that can be written"}
+		return nil, &tools.Error{Code: tools.Invalid, Where: dir, Message: err.Error(), Want: "a writable directory"}
 	}
 	path := filepath.Join(dir, linesName)
-	if err := cut(path, update); err != nil {
+	if err := truncate(path, update); err != nil {
 		return nil, err
 	}
 	lines, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -50,7 +50,7 @@ func Open(dir string, update int, now func() time.Time) (*Folder, error) {
 	return &Folder{dir: dir, lines: lines, buffer: bufio.NewWriter(lines), events: events}, nil
 }
 
-// Write keeps a record. What is written is on disk after [Folder.Flush].
+// Write adds a record. It is on disk after [Folder.Flush].
 func (f *Folder) Write(r Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -68,8 +68,8 @@ func (f *Folder) Write(r Record) error {
 	return nil
 }
 
-// Flush hands what was written to the system. It happens by itself after every
-// record with an evaluation.
+// Flush writes buffered records to the files. Write does so after every record with an
+// evaluation.
 func (f *Folder) Flush() error {
 	if err := errors.Join(f.buffer.Flush(), f.events.flush()); err != nil {
 		return fmt.Errorf("writing telemetry: %w", err)
@@ -92,7 +92,7 @@ func (f *Folder) Close() error {
 		if err != nil {
 			return err
 		}
-		if err := disk.Write(filepath.Join(f.dir, name), content); err != nil {
+		if err := atomicfile.Write(filepath.Join(f.dir, name), content); err != nil {
 			return fmt.Errorf("writing the curves: %w", err)
 		}
 	}
@@ -102,8 +102,8 @@ func (f *Folder) Close() error {
 // ReadFolder reads the records of a folder.
 func ReadFolder(dir string) ([]Record, error) { return Read(filepath.Join(dir, linesName)) }
 
-// Read reads a file of records. A last line that was cut off is left out; any
-// other line that is no record is an error.
+// Read reads a file of records. It ignores an incomplete last line; any other invalid
+// line is an error.
 func Read(path string) ([]Record, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func Read(path string) ([]Record, error) {
 	return records, nil
 }
 
-// splitLine parts the first line from the rest; a line is whole with its end.
+// splitLine splits off the first line; whole reports whether it has a line end.
 func splitLine(content []byte) (line, rest []byte, whole bool) {
 	for i, c := range content {
 		if c == '\n' {
@@ -135,8 +135,8 @@ func splitLine(content []byte) (line, rest []byte, whole bool) {
 	return content, nil, false
 }
 
-// cut drops the records behind an update.
-func cut(path string, update int) error {
+// truncate removes the records after an update.
+func truncate(path string, update int) error {
 	records, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -155,8 +155,8 @@ func cut(path string, update int) error {
 		}
 		kept = append(append(kept, text...), '\n')
 	}
-	if err := disk.Write(path, kept); err != nil {
-		return fmt.Errorf("cutting telemetry back to update %d: %w", update, err)
+	if err := atomicfile.Write(path, kept); err != nil {
+		return fmt.Errorf("truncating telemetry after update %d: %w", update, err)
 	}
 	return nil
 }

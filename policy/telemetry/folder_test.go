@@ -100,12 +100,12 @@ func TestCurves(t *testing.T) {
 		silent  string
 	}{
 		"a run": {[]Record{record(1), record(2)}, []string{
-			"Mean reward", "reward per plan", "Success of sampled plans", "share of the plans", "stage 0", "stage 1", "KL divergence from the frozen start", "nats per token",
+			"Mean reward", "reward per plan", "Success of sampled plans", "fraction of plans", "stage 0", "stage 1", "KL divergence from the initial policy", "nats per token",
 			"Tool-token mass", "probability", "Entropy", "Gradient norm, before clipping", "L2 norm", "update",
 		}, "not measured"},
 		"one update":               {[]Record{record(1)}, []string{"Tool-token mass"}, "not measured"},
 		"nothing":                  {nil, []string{"Mean reward: not measured"}, "stage 0"},
-		"no start to compare with": {[]Record{apart}, []string{"KL divergence from the frozen start: not measured"}, "reward: not"},
+		"no start to compare with": {[]Record{apart}, []string{"KL divergence from the initial policy: not measured"}, "reward: not"},
 		"a record without success": {[]Record{record(1), record(2), short}, []string{"stage 0"}, "not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {

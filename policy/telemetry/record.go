@@ -6,22 +6,21 @@ import (
 	"toolgym/policy"
 )
 
-// Record is one update.
+// Record is the telemetry of one update.
 type Record struct {
 	policy.Metrics
 	Stages []string `json:"stages"`
-	// Success is the success rate of the plans that were sampled, for each
-	// stage; null for a stage that had no task in the batch.
+	// Success is the success rate of the sampled plans per stage; null for a stage
+	// without a task in the batch.
 	Success []*float64 `json:"success"`
-	// Restarts is how often the run has started again.
+	// Restarts is the number of restarts so far.
 	Restarts         int     `json:"restarts"`
 	UpdatesPerSecond float64 `json:"updates_per_second"`
-	// Greedy is the evaluation made after this update, where one was due.
-	Greedy []Standing `json:"greedy,omitempty"`
+	// Greedy is the evaluation after this update, if one was due.
+	Greedy []StageResult `json:"greedy,omitempty"`
 }
 
-// SuccessOf is the success of a stage; nil where it had no task, or is not the
-// run's.
+// SuccessOf returns the success of a stage, nil for a stage without a task.
 func (r Record) SuccessOf(stage string) *float64 {
 	if i := slices.Index(r.Stages, stage); i >= 0 && i < len(r.Success) {
 		return r.Success[i]
@@ -29,33 +28,33 @@ func (r Record) SuccessOf(stage string) *float64 {
 	return nil
 }
 
-// Standing is how greedy plans do at a stage: means over a number of tasks.
-type Standing struct {
+// StageResult is the result of greedy plans at a stage: means over tasks.
+type StageResult struct {
 	Stage   string  `json:"stage"`
 	Tasks   int     `json:"tasks"`
 	Reward  float64 `json:"reward"`
 	Success float64 `json:"success"`
 	Steps   float64 `json:"steps"`             // tokens played
-	Optimal float64 `json:"optimal,omitempty"` // calls of the shortest solutions, where the tasks tell
+	Optimal float64 `json:"optimal,omitempty"` // calls of the shortest solutions, where known
 	Plan    string  `json:"plan"`              // the most frequent plan
 }
 
-// figure is a named number of a record.
-type figure struct {
+// scalar is a named number of a record.
+type scalar struct {
 	name  string
 	value float64
 }
 
-// figures lists the numbers of a record under the names of its JSON form.
-func (r Record) figures() []figure {
-	list := []figure{
+// scalars lists the numbers of a record under the names of its JSON form.
+func (r Record) scalars() []scalar {
+	list := []scalar{
 		{"reward", r.Reward}, {"advantage", r.Advantage}, {"policy_loss", r.PolicyLoss}, {"value_loss", r.ValueLoss},
 		{"entropy", r.Entropy}, {"loss", r.Loss}, {"grad_norm", r.GradNorm}, {"tool_mass", r.ToolMass}, {"call_prob", r.CallProb},
 		{"restarts", float64(r.Restarts)}, {"updates_per_second", r.UpdatesPerSecond},
 	}
 	add := func(name string, value *float64) {
 		if value != nil {
-			list = append(list, figure{name, *value})
+			list = append(list, scalar{name, *value})
 		}
 	}
 	add("kl", r.KL)
@@ -66,7 +65,7 @@ func (r Record) figures() []figure {
 		add("success/"+r.Stages[i], s)
 	}
 	for _, g := range r.Greedy {
-		list = append(list, figure{"greedy_success/" + g.Stage, g.Success}, figure{"greedy_reward/" + g.Stage, g.Reward})
+		list = append(list, scalar{"greedy_success/" + g.Stage, g.Success}, scalar{"greedy_reward/" + g.Stage, g.Reward})
 	}
 	return list
 }

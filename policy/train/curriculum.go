@@ -2,24 +2,24 @@ package train
 
 import "math/rand/v2"
 
-// curriculum chooses what the next task is about. Its rates are kept by the
-// trainer, so that they travel in checkpoints.
+// curriculum chooses the level of the next task. The trainer keeps its rates, which
+// are part of checkpoints.
 type curriculum interface {
-	// pick chooses the level of a group of episodes, by its index.
+	// pick returns the index of the level of a group of episodes.
 	pick(update int, rates []float64, rng *rand.Rand) int
 }
 
-// published is the documented order: a level at a time, ten updates each.
+// published is the documented order: one level at a time, in units of ten updates.
 type published struct{}
 
 func (published) pick(update int, _ []float64, _ *rand.Rand) int {
 	return [...]int{0, 0, 0, 1, 1, 2}[update/10]
 }
 
-// mastery mixes all levels by how often they still fail.
+// mastery mixes all levels by how often they fail.
 type mastery struct{}
 
-// least is the share of a level that never fails, as a failure rate.
+// least is added to failure rates, so that a level that never fails is still drawn.
 const least = 0.1
 
 func (mastery) pick(_ int, rates []float64, rng *rand.Rand) int {
@@ -33,7 +33,7 @@ func (mastery) pick(_ int, rates []float64, rng *rand.Rand) int {
 			return i
 		}
 	}
-	return len(rates) - 1 // rounding left a crumb
+	return len(rates) - 1 // by rounding, left stayed positive
 }
 
 func newCurriculum(name string) curriculum {
@@ -43,10 +43,10 @@ func newCurriculum(name string) curriculum {
 	return mastery{}
 }
 
-// memory is the weight of the past in a level's success rate.
+// memory is the weight of the past in the moving average of success.
 const memory = 0.8
 
-// observe takes the success of a batch's episodes into the levels' rates.
+// observe updates the moving averages with the success of a batch.
 func observe(rates []float64, success []*float64) {
 	for i, s := range success {
 		if s != nil {

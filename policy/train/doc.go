@@ -1,6 +1,6 @@
-// Package train teaches a policy: it draws tasks by a curriculum, lets the
-// policy plan, plays the plans on the bare state machine of an environment, and
-// hands what they were paid to the learner of package policy.
+// Package train trains a policy: it draws tasks by a curriculum, samples plans from
+// the policy, plays them on the bare state machine of an environment, and passes the
+// rewards to the learner of package policy.
 //
 //	config, err := train.Default(arithmetic.Spec(), train.Choice{
 //		Levels: []string{"0", "1", "2"}, Rules: tools.Sound, Curriculum: train.Mastery,
@@ -11,26 +11,29 @@
 //
 // # Curricula
 //
-// The documented one is the published: stages 0, 0, 0, 1, 1, 2, ten updates
-// each, with a greedy evaluation every fifth update. Together with the
-// documented rules and A2C it is the published run, defects included.
+// The documented curriculum is the published one: stages 0, 0, 0, 1, 1, 2, ten updates
+// each, with a greedy evaluation every five updates. Together with the documented
+// rules and A2C it is the published run, with its defects.
 //
-// Mastery mixes the levels in every batch. A level's share is 0.1 plus the rate
-// at which its sampled plans fail, so that what is hard gets most, and what is
-// mastered is never forgotten. Every few updates all levels are evaluated
-// greedily; the run ends when each has 99 % success on 1,000 fresh tasks, or at
-// its budget of updates. A level that makes no progress for long makes the run
-// start again, from a seed derived from its own; the updates made so far count.
+// Mastery mixes the levels in every batch. A level's share is proportional to 0.1 plus
+// the failure rate of its sampled plans, so that hard levels get the most tasks and
+// mastered ones are not forgotten. Greedy evaluations of all levels follow at regular
+// intervals; the run ends when each level has 99 % success on 1,000 fresh tasks, or
+// after the maximum number of updates. If a level makes no progress for too long, the
+// run restarts from a seed derived from its own; the updates made so far count.
 //
-// Tasks that a shorter plan solves by accident are left out of training under
-// the sound rules, and never out of an evaluation. With HoldOut, a share of the
-// tasks, chosen by their context, is left out of training too, and evaluations
-// are made on these alone: success is then success on tasks never seen.
+// Under the sound rules, training leaves out tasks that a shorter plan solves by
+// accident; evaluations include them. With HoldOut, training also leaves out a
+// fraction of the tasks, selected by their context, and evaluations use only these:
+// success is then success on unseen tasks.
 //
-// # Bit for bit
+// # Reproducibility
 //
-// A checkpoint holds weights, optimizer, random source and curriculum. A run
-// that is stopped and resumed ends with the same bits as one that was not.
-// Evaluations draw from sources of their own, derived from the seed and the
-// update, so that they change nothing.
+// A checkpoint holds weights, optimizer, random source and curriculum. A run that is
+// stopped and resumed ends with the same bits as one that was not. Evaluations draw
+// from separate sources, derived from the seed and the update, so that they do not
+// change the run.
+//
+// A run passes through the files run.go, trainer.go, curriculum.go, evaluate.go and
+// progress.go in this order.
 package train

@@ -49,7 +49,7 @@ func TestExplain(t *testing.T) {
 					t.Errorf("task %d: planned (-) and explained (+):\n%s", i, diff)
 				}
 				for s, text := range e.Plan {
-					if text != arithmetic.TokenText(plans[i].Tokens[s]) {
+					if text != c.spec.Enumerate().Token(plans[i].Tokens[s]) {
 						t.Errorf("task %d: token %d is %s", i, s, text)
 					}
 				}
@@ -70,7 +70,7 @@ func TestExplainRefuses(t *testing.T) {
 		reason string
 	}{
 		"no tasks":                      {arithmetic.Spec(), "0", 0, "n: 0 tasks; want at least 1"},
-		"an environment without plans":  {research.Spec(), "0", 1, "env: research can not be planned"},
+		"an environment without plans":  {research.Spec(), "0", 1, "env: research has no plans"},
 		"a context that does not fit":   {gridworld.Spec(), "3", 1, "/0/context: "},
 		"a level that is no stage":      {arithmetic.Spec(), "large", 1, "large"},
 		"a level that there is nowhere": {arithmetic.Spec(), "9", 1, "9"},

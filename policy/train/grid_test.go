@@ -16,7 +16,7 @@ func TestGridworld(t *testing.T) {
 		Levels: []string{"0"}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.A2C, Pool: policy.PoolOrdered, Seed: 2,
 	}, func(c *train.Config) { c.Network.Compare, c.Tasks, c.Check = false, 10, 10 })
 	result, _ := finished(t, started(t, gridworld.Spec(), config), train.Options{})
-	if s := result.Standings[0]; s.Success != 1 || s.Steps != 10 || s.Optimal != 10 || s.Reward < 12.29 {
+	if s := result.StageResults[0]; s.Success != 1 || s.Steps != 10 || s.Optimal != 10 || s.Reward < 12.29 {
 		t.Errorf("%+v after %d updates", s, result.Updates)
 	}
 }

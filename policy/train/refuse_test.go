@@ -25,14 +25,14 @@ func TestDefaultRefuses(t *testing.T) {
 		"a level that is no stage":          {arithmetic.Spec(), func(c *train.Choice) { c.Levels = []string{"large"} }, "large"},
 		"a stage of the other rules":        {arithmetic.Spec(), func(c *train.Choice) { c.Levels, c.Rules = []string{"3"}, tools.Documented }, "0 to 2"},
 		"no stage":                          {arithmetic.Spec(), func(c *train.Choice) { c.Levels = nil }, "at least one"},
-		"a stage twice":                     {arithmetic.Spec(), func(c *train.Choice) { c.Levels = []string{"1", "1"} }, "twice"},
+		"a stage twice":                     {arithmetic.Spec(), func(c *train.Choice) { c.Levels = []string{"1", "1"} }, "duplicate stage"},
 		"an unknown pool":                   {arithmetic.Spec(), func(c *train.Choice) { c.Pool = "deep" }, "batch, own, ordered"},
 		"unknown rules":                     {arithmetic.Spec(), func(c *train.Choice) { c.Rules = "strict" }, "strict"},
 		"an unknown curriculum":             {arithmetic.Spec(), func(c *train.Choice) { c.Curriculum = "none" }, "mastery, documented"},
 		"an unknown algorithm":              {arithmetic.Spec(), func(c *train.Choice) { c.Algorithm = "ppo" }, "a2c, grpo"},
 		"the published order of others":     {arithmetic.Spec(), func(c *train.Choice) { c.Levels, c.Curriculum = []string{"0"}, train.Published }, "0,1,2"},
 		"a level that hides its layout":     {gridworld.Spec(), func(c *train.Choice) { c.Levels = []string{"4"} }, "0 to 3"},
-		"an environment without Enumerator": {research.Spec(), func(*train.Choice) {}, "can not be planned"},
+		"an environment without Enumerator": {research.Spec(), func(*train.Choice) {}, "has no plans"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestNewRefuses(t *testing.T) {
 		"an endless scale":       {func(c *train.Config) { c.Scale = math.Inf(1) }, "scale"},
 		"a cost that is NaN":     {func(c *train.Config) { c.Cost = math.NaN() }, "cost"},
 		"idling without end":     {func(c *train.Config) { c.Idle = math.Inf(-1) }, "idle"},
-		"negative polish":        {func(c *train.Config) { c.Polish = -1 }, "polish"},
+		"negative convergence":   {func(c *train.Config) { c.Convergence = -1 }, "convergence"},
 		"zero width":             {func(c *train.Config) { c.Network.Hidden = 0 }, "hidden"},
 		"a negative batch":       {func(c *train.Config) { c.Network.Batch = -8 }, "batch"},
 		"another environment":    {func(c *train.Config) { c.Env = "gridworld" }, "env"},
@@ -85,7 +85,7 @@ func TestAllHeldOut(t *testing.T) {
 		c.HoldOut, c.Network.Batch, c.Updates = 0.999999, 8, 1
 	})
 	_, err := started(t, gridworld.Spec(), config).Run(t.Context(), train.Options{})
-	wantRefused(t, err, "has no tasks left")
+	wantRefused(t, err, "no task of level")
 }
 
 // TestDivergence trains at a rate at which numbers overflow. The error names the

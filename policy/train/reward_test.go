@@ -32,7 +32,7 @@ func TestReward(t *testing.T) {
 	copy(b.Lengths, []int{2, 3, 1, 1})
 	copy(trainer.solved, []bool{true, false, false, false})
 	b.Rewards = [][]float64{{1, 4, 0}, {0, 0, 1}, {3, 0, 0}, {3, 0, 0}}
-	if err := trainer.reward(); err != nil {
+	if err := trainer.shapeRewards(); err != nil {
 		t.Fatal(err)
 	}
 	want := [][]float64{{0.25, 1.75, 0}, {-0.25, -0.25, 0.25}, {1, 0, 0}, {1, 0, 0}}
@@ -45,10 +45,10 @@ func TestReward(t *testing.T) {
 	}
 }
 
-// TestPolished counts evaluations at mastery since plans were last shorter by more
+// TestConverged counts evaluations at mastery since plans were last shorter by more
 // than chance; one without mastery begins anew.
-func TestPolished(t *testing.T) {
-	c := Config{Polish: 2}
+func TestConverged(t *testing.T) {
+	c := Config{Convergence: 2}
 	p := newProgress(1)
 	for i, e := range []struct {
 		success, steps float64
@@ -57,8 +57,8 @@ func TestPolished(t *testing.T) {
 		{1, 8, false}, {1, 7.99, false}, {1, 7.96, true}, // not shorter by more than 0.05
 		{0.98, 5, false}, {1, 7, false}, {1, 6, false}, {1, 6, false}, {1, 6.2, true},
 	} {
-		if got := p.polished([]telemetry.Standing{{Success: e.success, Steps: e.steps}}, c); got != e.done {
-			t.Errorf("evaluation %d: done %v, %+v", i, got, p.Polish)
+		if got := p.converged([]telemetry.StageResult{{Success: e.success, Steps: e.steps}}, c); got != e.done {
+			t.Errorf("evaluation %d: done %v, %+v", i, got, p.Convergence)
 		}
 	}
 }
@@ -82,9 +82,9 @@ func TestStuck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config := Config{Patience: 400, Excess: 0.05, Scale: 1}
 			p := newProgress(1)
-			p.stuck([]telemetry.Standing{{Success: c.success, Steps: c.steps, Optimal: 10}}, config)
+			p.stuck([]telemetry.StageResult{{Success: c.success, Steps: c.steps, Optimal: 10}}, config)
 			p.Updates = c.at
-			if got := p.stuck([]telemetry.Standing{{Success: c.success, Steps: c.steps, Optimal: 10, Reward: c.reward}}, config); got != c.want {
+			if got := p.stuck([]telemetry.StageResult{{Success: c.success, Steps: c.steps, Optimal: 10, Reward: c.reward}}, config); got != c.want {
 				t.Errorf("stuck: %v, best %+v", got, p.Best)
 			}
 		})

@@ -174,7 +174,7 @@ func TestResumeRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = trainer.Run(t.Context(), train.Options{})
-		wantRefused(t, err, "10 of 10 updates are made")
+		wantRefused(t, err, "after 10 of 10 updates")
 	})
 	t.Run("nothing", func(t *testing.T) {
 		_, err := train.Resume(specs(), filepath.Join(t.TempDir(), "none"), 0)
@@ -185,7 +185,7 @@ func TestResumeRefuses(t *testing.T) {
 		wantRefused(t, err, "arithmetic")
 	})
 	for name, change := range map[string][3]string{
-		"a level too few":         {`"levels":["0","1","2"]`, `"levels":["0","1"]`, ": progress: its numbers do not fit each other"},
+		"a level too few":         {`"levels":["0","1","2"]`, `"levels":["0","1"]`, ": progress: its numbers are inconsistent"},
 		"an unknown field":        {`"restarts"`, `"restart"`, `: progress: json: unknown field "restart"`},
 		"a broken random":         {`"random":"`, `"random":"AAAA`, ": random: "},
 		"a rate beyond all":       {`"rates":[`, `"rates":[7`, ": progress/rates/0: 7"},

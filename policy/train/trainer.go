@@ -1,7 +1,9 @@
 package train
 
 import (
+	"encoding/binary"
 	"errors"
+	"hash/fnv"
 	"math/rand/v2"
 
 	"toolgym/grpo/objective"
@@ -11,16 +13,16 @@ import (
 	"toolgym/tools"
 )
 
-// The streams of a seed.
+// The streams of random numbers of a seed.
 const (
 	weightStream = 1
 	loopStream   = 2
-	lastStream   = 3 // of the evaluation at the end
-	checkStream  = 1 << 32
+	finalStream  = 3       // of the final evaluation
+	checkStream  = 1 << 32 // and up, of evaluations during the run
 )
 
-// Trainer is a run between two updates. It belongs to one goroutine; trainers
-// share nothing, so that any number can run at once.
+// Trainer is a training run. It is used by one goroutine; trainers share nothing, so
+// that any number can run at the same time.
 type Trainer struct {
 	config     Config
 	progress   progress
@@ -32,14 +34,14 @@ type Trainer struct {
 	learner   *policy.Learner
 	batch     *policy.Batch
 	evaluator *evaluator
-	levels    []int // of each episode, as an index of the config's
+	levels    []int // of each episode, an index of config.Levels
 	seeds     []uint64
 	solved    []bool
 	failed    error
 }
 
-// New returns a trainer at its first update. A configuration that is invalid,
-// or does not fit the environment, is an [*tools.Error].
+// New returns a trainer before its first update. A configuration that is invalid or
+// for another environment is a [*tools.Error].
 func New(spec tools.Spec, c Config) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -65,13 +67,13 @@ func prepare(spec tools.Spec, c Config) (*Trainer, error) {
 	return t, nil
 }
 
-// Untrained is the network from which a run of a configuration begins. A run that
-// starts again begins with another.
+// Untrained returns the initial network of a run. A run that restarts uses another
+// one.
 func Untrained(c Config) (*policy.Net, error) {
 	return policy.NewNet(c.Network, rand.NewPCG(c.Seed, weightStream))
 }
 
-// begin draws a network, and starts the loop's random source, from a seed.
+// begin initializes the network and the loop's random source from a seed.
 func (t *Trainer) begin(seed uint64) error {
 	c := t.config
 	c.Seed = seed
@@ -84,52 +86,52 @@ func (t *Trainer) begin(seed uint64) error {
 		return err
 	}
 	t.pcg.Seed(seed, loopStream)
-	t.adopt(learner)
+	t.setLearner(learner)
 	return nil
 }
 
-func (t *Trainer) adopt(l *policy.Learner) {
+func (t *Trainer) setLearner(l *policy.Learner) {
 	t.learner, t.batch, t.evaluator = l, l.NewBatch(), newEvaluator(t.player, l.Net())
 }
 
-// Config is what the run depends on.
+// Config returns the configuration.
 func (t *Trainer) Config() Config { return t.config }
 
-// Net is the network as it stands. Updates change it.
+// Net returns the network, which updates change.
 func (t *Trainer) Net() *policy.Net { return t.learner.Net() }
 
-// Updates is the number of updates made, restarts included.
+// Updates returns the number of updates made, restarts included.
 func (t *Trainer) Updates() int { return t.progress.Updates }
 
-// update makes one update and measures it.
+// update makes one update and returns its telemetry.
 func (t *Trainer) update() (telemetry.Record, error) {
 	if err := t.sample(); err != nil {
 		return telemetry.Record{}, err
 	}
-	success, earned := t.success(), t.earned()
-	if err := t.reward(); err != nil {
+	success, reward := t.success(), t.meanReward()
+	if err := t.shapeRewards(); err != nil {
 		return telemetry.Record{}, err
 	}
 	metrics, err := t.learner.Update(t.batch)
 	if err != nil {
-		return telemetry.Record{}, t.located(err)
+		return telemetry.Record{}, t.countRestarts(err)
 	}
 	observe(t.progress.Rates, success)
 	t.progress.Updates++
 	metrics.Update = t.progress.Updates
-	metrics.Reward = earned
+	metrics.Reward = reward
 	return telemetry.Record{Metrics: metrics, Stages: t.config.Levels, Success: success, Restarts: t.progress.Restarts}, nil
 }
 
-// located counts a divergence by the updates of the whole run.
-func (t *Trainer) located(err error) error {
+// countRestarts makes a divergence count the updates of the whole run.
+func (t *Trainer) countRestarts(err error) error {
 	if d, ok := errors.AsType[*policy.DivergedError](err); ok {
 		return &policy.DivergedError{Update: t.progress.Updates + 1, GradNorm: d.GradNorm}
 	}
 	return err
 }
 
-// sample draws tasks, lets the policy plan, and plays.
+// sample draws tasks, samples plans and plays them.
 func (t *Trainer) sample() error {
 	for i := 0; i < len(t.seeds); i += t.config.Group {
 		level := t.curriculum.pick(t.progress.Updates-t.progress.Since, t.progress.Rates, t.rng)
@@ -147,13 +149,13 @@ func (t *Trainer) sample() error {
 	if err := t.learner.Sample(t.batch, t.rng); err != nil {
 		return err
 	}
-	t.batch.Play(t.enter, t.player.env.Act)
+	t.batch.Play(t.startEpisode, t.player.env.Act)
 	t.solved[len(t.solved)-1] = t.player.env.Success()
 	return t.failed
 }
 
-// enter begins episode i, after noting how the one before it ended.
-func (t *Trainer) enter(i int) {
+// startEpisode records the success of episode i−1 and starts episode i.
+func (t *Trainer) startEpisode(i int) {
 	if i > 0 {
 		t.solved[i-1] = t.player.env.Success()
 	}
@@ -162,7 +164,7 @@ func (t *Trainer) enter(i int) {
 	}
 }
 
-// success is the rate at which the plans of each level solved their tasks.
+// success returns the success rate of each level's plans, nil without plans.
 func (t *Trainer) success() []*float64 {
 	solved, played := make([]float64, len(t.config.Levels)), make([]float64, len(t.config.Levels))
 	for i, level := range t.levels {
@@ -181,8 +183,8 @@ func (t *Trainer) success() []*float64 {
 	return rates
 }
 
-// earned is what the environment paid for a plan, in the mean.
-func (t *Trainer) earned() float64 {
+// meanReward returns the mean return of the batch in the environment.
+func (t *Trainer) meanReward() float64 {
 	sum := 0.0
 	for _, row := range t.batch.Rewards {
 		for _, r := range row {
@@ -192,9 +194,9 @@ func (t *Trainer) earned() float64 {
 	return sum / float64(len(t.batch.Rewards))
 }
 
-// reward turns what the environment paid into what the learner is told, and
-// compares the plans of each group.
-func (t *Trainer) reward() error {
+// shapeRewards turns the environment's rewards into the learner's, and computes the
+// advantages of each group.
+func (t *Trainer) shapeRewards() error {
 	sums := make([]float64, len(t.batch.Rewards))
 	for i, row := range t.batch.Rewards {
 		length := t.batch.Lengths[i]
@@ -224,4 +226,88 @@ func (t *Trainer) reward() error {
 		copy(t.batch.Advantages[g*t.config.Group:], row)
 	}
 	return nil
+}
+
+// player draws tasks of an environment.
+type player struct {
+	spec   tools.Spec
+	env    tools.Enumerator
+	config *Config
+}
+
+// use is the purpose of a task.
+type use bool
+
+const (
+	forTraining   use = false
+	forEvaluation use = true
+)
+
+// start starts a task and sets its prompt.
+func (p *player) start(level string, seed uint64, prompt *policy.Prompt) error {
+	if err := p.env.Start(p.config.Rules, level, seed); err != nil {
+		return err
+	}
+	return prompt.Read(p.env, level)
+}
+
+// draw draws tasks of a level until one is allowed for the use, and sets its prompt.
+func (p *player) draw(level string, u use, rng *rand.Rand, prompt *policy.Prompt) (seed uint64, err error) {
+	const draws = 100_000
+	for range draws {
+		seed := rng.Uint64()
+		if err := p.start(level, seed, prompt); err != nil {
+			return 0, err
+		}
+		if p.allows(u, prompt) {
+			return seed, nil
+		}
+	}
+	return 0, refusal.New("hold_out", "a smaller fraction, or 0", "no task of level %s found in %d draws", level, draws)
+}
+
+func (p *player) allows(u use, prompt *policy.Prompt) bool {
+	if p.config.HoldOut > 0 && p.config.HeldOut(*prompt) != (u == forEvaluation) {
+		return false
+	}
+	return u == forEvaluation || p.config.Accidental || !p.env.Accidental()
+}
+
+// outcome is the result of a plan.
+type outcome struct {
+	reward  float64
+	length  int
+	success bool
+}
+
+// play plays a plan on the task that env started.
+func play(env tools.Enumerator, plan []int) outcome {
+	o := outcome{length: len(plan)}
+	for t, token := range plan {
+		reward, done := env.Act(token)
+		o.reward += reward
+		if done {
+			o.length = t + 1
+			break
+		}
+	}
+	o.success = env.Success()
+	return o
+}
+
+// HeldOut reports whether a task is left out of training and used by evaluations. It
+// depends on a hash of the prompt (64-bit FNV-1a over the context's tokens and the
+// stage), so that a task is held out whatever its seed.
+func (c Config) HeldOut(p policy.Prompt) bool {
+	h := fnv.New64a()
+	var word [8]byte
+	add := func(n int) {
+		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		_, _ = h.Write(word[:]) // a hash never fails
+	}
+	for _, token := range p.Context {
+		add(token)
+	}
+	add(p.Stage)
+	return float64(h.Sum64()>>11)/(1<<53) < c.HoldOut
 }

@@ -66,6 +66,12 @@ func stageOf(rules, level string) (int, error) {
 	return 0, refusal.New("level", fmt.Sprintf("0 to %d", stages-1), "level %q has no stage under the %s rules", level, rules)
 }
 
+func (e *enumerator) Vocabulary() tools.Vocabulary {
+	return tools.Vocabulary{Size: Vocabulary, Start: Ctx, End: Eos, FirstTool: Mul, LastTool: Rcl}
+}
+
+func (e *enumerator) Token(token int) string { return TokenText(token) }
+
 func (e *enumerator) Context(buf []int) []int { return e.problem.Context(buf) }
 
 func (e *enumerator) Limit() int {

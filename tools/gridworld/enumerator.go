@@ -3,17 +3,20 @@ package gridworld
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
-// The tokens of the policy, which are those of package arithmetic: the six
-// actions take the places of its six tools.
+// The vocabulary: the digits 0 to 9, the end of the context, the six actions and
+// the end of a plan.
 const (
-	firstAction = 11
-	lastAction  = 16
-	endOfPlan   = 17
+	startOfPlan = 10 + iota
+	firstAction
+	lastAction = firstAction + 5
+	endOfPlan  = lastAction + 1
+	vocabulary = endOfPlan + 1
 )
 
 // enumerator plays the bare world for the policy.
@@ -44,6 +47,22 @@ func (e *enumerator) Start(rules, level string, seed uint64) error {
 	}
 	e.world, e.over = w, false
 	return nil
+}
+
+func (e *enumerator) Vocabulary() tools.Vocabulary {
+	return tools.Vocabulary{Size: vocabulary, Start: startOfPlan, End: endOfPlan, FirstTool: firstAction, LastTool: lastAction}
+}
+
+func (e *enumerator) Token(token int) string {
+	switch {
+	case token < startOfPlan:
+		return strconv.Itoa(token)
+	case token == startOfPlan:
+		return "[CTX]"
+	case token == endOfPlan:
+		return "[EOS]"
+	}
+	return tokenAction(token).String()
 }
 
 func (e *enumerator) Context(buf []int) []int {

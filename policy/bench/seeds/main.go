@@ -141,9 +141,9 @@ func (t table) heading() string {
 func (t table) cells(r train.Result) string {
 	var b strings.Builder
 	for i := range r.Success {
-		fmt.Fprintf(&b, " %.1f %% | %.2f | %.1f |", 100*r.Success[i], r.Reward[i], r.Standings[i].Steps)
+		fmt.Fprintf(&b, " %.1f %% | %.2f | %.1f |", 100*r.Success[i], r.Reward[i], r.StageResults[i].Steps)
 		if t.walked() {
-			fmt.Fprintf(&b, " %.1f |", r.Standings[i].Optimal)
+			fmt.Fprintf(&b, " %.1f |", r.StageResults[i].Optimal)
 		}
 	}
 	return b.String()

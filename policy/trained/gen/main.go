@@ -65,7 +65,7 @@ func (p pupil) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, s := range result.Standings {
+	for i, s := range result.StageResults {
 		fmt.Printf("%s, level %s: success %.3f, reward %.2f, %.1f steps, plan %s\n", p.name, p.levels[i], s.Success, s.Reward, s.Steps, s.Plan)
 		if s.Success < least {
 			return fmt.Errorf("level %s has only %.3f success", p.levels[i], s.Success)

@@ -1,8 +1,0 @@
-//go:build !amd64
-
-package vector
-
-// kernels stands for the vector kernels, which this architecture lacks.
-type kernels struct{ Portable[float32] }
-
-func hasKernels() bool { return false }
