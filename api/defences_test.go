@@ -136,8 +136,11 @@ func TestDefencesAreListed(t *testing.T) {
 			if len(packages[name]) != 1 {
 				t.Errorf("%s: %s is declared in %q; want package api or one other", row.name, name, packages[name])
 			}
-			if !slices.Contains(broken, name) {
+			if !slices.Contains(broken, name) && !slices.Contains(notMutated(), name) {
 				t.Errorf("%s: no mutation makes %s fail", row.name, name)
+			}
+			if slices.Contains(broken, name) && slices.Contains(notMutated(), name) {
+				t.Errorf("%s: a mutation makes %s fail, and it is listed as not mutated", row.name, name)
 			}
 		}
 	}
@@ -189,7 +192,7 @@ func pageMutations() []mutation {
 			`"default-src 'none'; style-src`, `CHOOSE("", "default-src 'none'; ")+"style-src`, []string{"TestPagesLoadNothing"}},
 		{[]string{"acting with the cookie of somebody who is signed in"}, "api/visit.go",
 			`SameSite: http.SameSiteStrictMode`, `SameSite: CHOOSE(http.SameSiteLaxMode, http.SameSiteStrictMode)`, []string{"TestSigningIn"}},
-		{[]string{"our sign-in page as a way to another site"}, "api/visit.go",
+		{[]string{"our sign-in page as a way to another site, or control characters in its Location"}, "api/visit.go",
 			`strings.HasPrefix(next, "//")`, `strings.HasPrefix(next, "//") && !MUTATED`, []string{"TestSigningInLeadsHere"}},
 	}
 }
@@ -230,7 +233,7 @@ func connectionMutations() []mutation {
 			[]string{"TestAnAnswerThatNobodyReads"}},
 		{[]string{"too much at once"}, "api/crowd.go",
 			`> int64(s.config.MaxConcurrent) {`, `> int64(s.config.MaxConcurrent) && !MUTATED {`, []string{"TestConcurrencyIsLimited"}},
-		{[]string{"too much at once"}, "api/table.go", `for t.size >= t.memory {`, `for t.size >= t.memory && !MUTATED {`, []string{"TestMemoryIsBounded"}},
+		{[]string{"too much at once"}, "api/table.go", "if err == nil {\n\t\t\treturn nil\n", "if err == nil || MUTATED {\n\t\t\treturn nil\n", []string{"TestMemoryIsBounded"}},
 		{[]string{"large, deep and packed bodies"}, "api/body.go",
 			`case int64(len(text)) > k.limit:`, `case int64(len(text)) > k.limit && !MUTATED:`, []string{"TestHostileRequests"}},
 		{[]string{"large, deep and packed bodies"}, "api/body.go", `!plain(coding) {`, `!plain(coding) && !MUTATED {`, []string{"TestHostileRequests"}},
@@ -274,7 +277,7 @@ func tokenMutations() []mutation {
 		{[]string{"settings that become code in a training script which somebody else runs, or a secret in it"}, "api/dialect/trl/script.go",
 			`return text.Bytes(), nil`, "return bytes.ReplaceAll(text.Bytes(), []byte(`os.environ.get(\"TOOLGYM_TOKEN\")`), []byte(CHOOSE(`None`, `os.environ.get(\"TOOLGYM_TOKEN\")`))), nil",
 			[]string{"TestScriptsWithTokens"}},
-		{[]string{"taking all the room"}, "api/table.go", `if t.owned[e.owner] >= t.share &&`, `if !MUTATED && t.owned[e.owner] >= t.share &&`, []string{"TestTokensHaveQuotas"}},
+		{[]string{"taking all the room"}, "api/table.go", "if err == nil {\n\t\t\treturn t.makeRoom(e.owner)", "if err == nil || MUTATED {\n\t\t\treturn t.makeRoom(e.owner)", []string{"TestTokensHaveQuotas"}},
 		{[]string{"an evaluation of a billion tasks"}, "grpo/eval/suite/generate.go",
 			`c.N > (MostTasks-len(items))/max(1, levels) {`, `c.N > (MostTasks-len(items))/max(1, levels) && !MUTATED {`, []string{"TestEvaluationSettings"}},
 		{[]string{"the same step twice, or another in its place"}, "api/episode.go",
@@ -293,8 +296,23 @@ func modelMutations() []mutation {
 		{[]string{"a call that never ends"}, "api/episode.go",
 			"defer stop()\n\tselect {\n\tcase e.turn", "if MUTATED {\n\t\trunning, stop = context.WithCancel(context.WithoutCancel(ctx))\n\t}\n\tdefer stop()\n\tselect {\n\tcase e.turn",
 			[]string{"TestWaitingForATurnEnds"}},
-		{[]string{"a panic"}, "api/exchange.go", `DisableErrorHandler: true,`, `Skipper: func(echo.Context) bool { return MUTATED }, DisableErrorHandler: true,`,
+		{[]string{"a panic"}, "api/exchange.go", `err := goroutine.Run(func() error { return next(c) })`, "if MUTATED {\n\t\t\treturn next(c)\n\t\t}\n\t\terr := goroutine.Run(func() error { return next(c) })",
 			[]string{"TestFaultsStayInside"}},
 		{[]string{"filling the disk"}, "api/ledger.go", `most: c.MaxKept`, `most: CHOOSE(1<<30, c.MaxKept)`, []string{"TestRetentionIsBounded"}},
+	}
+}
+
+// notMutated lists the tests that SECURITY.md names and that no mutation makes fail
+// yet: that they would fail without their defence is not checked.
+func notMutated() []string {
+	return []string{
+		"TestEveryRouteIsGuarded", "TestHostileEverywhere", "TestPagesTakeHostileParameters", "TestVisitsOfOthersStay",
+		"TestHeavyRequestsTakeTurns", "TestCompletionsAreBounded", "TestScoresAreWrittenOneByOne", "TestScoreRefuses",
+		"TestArgumentsThatAreTooCostlyToCheck", "TestReadingHasABudget",
+		"TestMCPRequestsWithOddParameters", "TestMCPMalformedMessages", "TestMCPNotifications", "TestMCPBatches", "TestMCPSessionIDs", "FuzzMCP", "FuzzMCPLines",
+		"TestDamagedRunsOfAnEarlierServer", "TestAnswersConform", "FuzzAnswersConform", "TestProblemExamplesAreTrue", "TestIDsOfOthersAreUnknown",
+		"TestTokensHaveShares", "TestWithoutTokensThereIsOneShare", "TestStreamsAreFreed", "TestMCPSessionsThatAreOverMakeRoom",
+		"TestEndedEpisodesOfOthersStay", "TestExpiredEpisodesOfOthersAreRemembered",
+		"TestMCPPanicsFailTheirRequest", "TestMCPPanicsOfInitializeAndList",
 	}
 }

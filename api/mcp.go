@@ -42,13 +42,13 @@ type sessions struct {
 
 // An openSession is whose session it is, and when it has ended.
 type openSession struct {
-	player
+	*player
 	ended chan struct{}
 }
 
 // add takes the session of a player in, until it ends by itself or with the
 // server.
-func (l *sessions) add(p player, session *mcp.ServerSession) error {
+func (l *sessions) add(p *player, session *mcp.ServerSession) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing {
@@ -134,7 +134,8 @@ func (s *Server) mcpRoutes() {
 			return err
 		}
 		c.Request().Header.Set(echo.HeaderXRequestID, exchangeOf(c.Request().Context()).id) // for requestID
-		if c.Request().Method == http.MethodGet { // a stream, which is open as long as the session
+		if c.Request().Method == http.MethodGet {
+			// A stream is open as long as the session.
 			release, err := s.shares.events.Take(exchangeOf(c.Request().Context()).caller.name, 1)
 			if err != nil {
 				return edgeFailure(err)
@@ -329,7 +330,7 @@ func (p *player) initialize(ctx context.Context, method string, r *mcp.ServerReq
 // begin begins the episode and says what it is about. It comes before the SDK's
 // own part: a session that was never initialized is closed by the SDK.
 func (p *player) begin(ctx context.Context, session *mcp.ServerSession) (instructions string, err error) {
-	if err := p.sessions.add(*p, session); err != nil {
+	if err := p.sessions.add(p, session); err != nil {
 		return "", err
 	}
 	state, err := p.openAs(ctx, p.id, p.spec, p.task, nil)

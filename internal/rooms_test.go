@@ -20,6 +20,7 @@ func mayImport() map[string][]string {
 		"internal/strictjson":  {},
 		"internal/goroutine":   {},
 		"internal/quota":       {"internal/refusal"},
+		"internal/turns":       {"internal/refusal"},
 		"internal/plain":       {"internal/refusal"},
 		"internal/atomicfile":  {},
 		"tools":                {"internal/strictjson", "internal/goroutine", "internal/atomicfile"},
