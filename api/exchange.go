@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -24,9 +24,10 @@ type exchange struct {
 	caller caller
 	fault  error // ours or the outside's; the client sees only the id
 
-	weight  int64        // bytes of its body
-	charged atomic.Int64 // bytes that its scores take, beyond those of its body
-	turn    *turns.Turn  // nil where nothing is computed for long
+	charging sync.Mutex  // guards charged
+	weight   int64       // bytes of its body
+	charged  int64       // bytes that its scores take, beyond those of its body
+	turn     *turns.Turn // nil where nothing is computed for long
 }
 
 type exchangeKey struct{}

@@ -70,7 +70,7 @@ func (s *Server) weighed(r route, body bool) func(huma.Context, func(huma.Contex
 			return
 		}
 		defer release()
-		defer func() { s.shares.scoring.Give(x.caller.name, x.charged.Load()) }()
+		defer func() { s.shares.scoring.Give(x.caller.name, x.charged) }()
 		next(ctx)
 	}
 }
@@ -87,18 +87,18 @@ const leastScoring = 16 << 20
 // requests is exhausted.
 func (s *Server) charge(ctx context.Context, bytes int64) error {
 	x := exchangeOf(ctx)
-	before := x.weight + x.charged.Add(bytes) - bytes
-	err := error(nil)
-	if most := max(s.config.MaxScoring, leastScoring); before+bytes > most {
-		err = &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the scores take more than %d bytes", most),
+	x.charging.Lock()
+	defer x.charging.Unlock()
+	held := x.weight + x.charged
+	if most := max(s.config.MaxScoring, leastScoring); held+bytes > most {
+		return &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the scores take more than %d bytes", most),
 			Want: "a request of fewer completions, attempts or expected calls"}
-	} else {
-		err = s.shares.scoring.Grow(x.caller.name, before, bytes)
 	}
-	if err != nil {
-		x.charged.Add(-bytes)
+	if err := s.shares.scoring.Grow(x.caller.name, held, bytes); err != nil {
+		return err
 	}
-	return err
+	x.charged += bytes
+	return nil
 }
 
 // weighedForm is weighed for a route of Echo's own.
