@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,18 +9,31 @@ import (
 	"testing"
 
 	"toolgym/api"
+	"toolgym/policy"
+	"toolgym/policy/train"
+	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 // keepRuns writes the folders of runs as an earlier server has left them.
 func keepRuns(t *testing.T, data string, n int) (ids []string) {
 	t.Helper()
+	choice := train.Choice{Levels: []string{"0"}, Rules: tools.Sound, Curriculum: train.Mastery, Algorithm: train.GRPO, Pool: policy.PoolOrdered}
+	config, err := train.Default(arithmetic.Spec(), choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range n {
 		id := fmt.Sprintf("R%03dAAAAAAAAAAAAAAAAAAAAAA", i)
 		dir := filepath.Join(data, "policy", id)
 		if err := os.MkdirAll(dir, 0o750); err != nil {
 			t.Fatal(err)
 		}
-		state := fmt.Sprintf(`{"id":%q,"state":"done","created_at":"2026-01-01T00:00:%02d.%03dZ","config":{"env":"arithmetic","levels":["0"],"rules":"sound","algorithm":"grpo","updates":9}}`, id, i/100, i%100)
+		state := fmt.Sprintf(`{"id":%q,"state":"done","created_at":"2026-01-01T00:00:%02d.%03dZ","config":%s}`, id, i/100, i%100, text)
 		if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte(state), 0o600); err != nil {
 			t.Fatal(err)
 		}
