@@ -89,7 +89,7 @@ func (d *driver) query(g *generator, op operation) string {
 		if json.Unmarshal(p.Schema, &schema) != nil {
 			continue
 		}
-		text := ""
+		var text string
 		switch value := g.value(schema, p.Name, 0).(type) {
 		case string:
 			text = value

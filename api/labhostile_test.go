@@ -86,7 +86,7 @@ func pageRoutes(server *api.Server) (paths []string) {
 func parameterNames(server *api.Server, pages []string) []string {
 	found := []string{"seed", "level", "env", "id", "run", "cursor", "n"}
 	for _, page := range pages {
-		r := httptest.NewRequest("GET", "http://localhost"+strings.ReplaceAll(page, ":", ""), nil)
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+strings.ReplaceAll(page, ":", ""), nil)
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second) // a stream of events does not end
 		w := httptest.NewRecorder()
 		server.ServeHTTP(w, r.WithContext(ctx))
@@ -118,7 +118,7 @@ func read(t *testing.T, server *api.Server, target string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	r := httptest.NewRequest("GET", "http://localhost/", nil)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
 	path, query, _ := strings.Cut(target, "?")
 	plain, err := url.PathUnescape(path)
 	if err != nil {

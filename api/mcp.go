@@ -175,7 +175,7 @@ func (s *Server) admitSession(r *http.Request) error {
 func (s *Server) admitMessages(c echo.Context) (answered bool, err error) {
 	r := c.Request()
 	if media, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); r.Method != http.MethodPost || err != nil || media != echo.MIMEApplicationJSON {
-		return false, nil // the SDK refuses other types
+		return false, nil //nolint:nilerr // the SDK refuses other types
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, s.config.MaxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -194,7 +194,7 @@ func (s *Server) admitMessages(c echo.Context) (answered bool, err error) {
 		return false, err
 	}
 	if err := c.Blob(http.StatusBadRequest, echo.MIMEApplicationJSON, refused.body()); err != nil {
-		return true, nil // the client is gone
+		return true, nil //nolint:nilerr // the client is gone
 	}
 	return true, nil
 }
@@ -270,7 +270,7 @@ func (p *player) recovered(next mcp.MethodHandler) mcp.MethodHandler {
 			result, err = next(ctx, method, request)
 			return err
 		})
-		if _, ok := errors.AsType[*goroutine.Panic](err); ok {
+		if _, ok := errors.AsType[*goroutine.PanicError](err); ok {
 			return nil, p.hidden(ctx, method, err)
 		}
 		return result, err

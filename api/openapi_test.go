@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -220,7 +221,7 @@ func (c *contract) outside(method, path string, got answer) []string {
 
 // bodyFlaws checks a body by its media type: each line of lines, each event's
 // data, every other as one value.
-func (c *contract) bodyFlaws(at, kind string, described media, body string) (flaws []string) {
+func (c *contract) bodyFlaws(at, kind string, _ media, body string) (flaws []string) {
 	switch kind {
 	case "application/json", "application/problem+json":
 		return c.flaws(at+"/schema", body)
@@ -256,7 +257,7 @@ func malformed(kind, body string) []string {
 		for err == nil {
 			_, err = decoder.Token()
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 	}

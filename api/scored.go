@@ -31,10 +31,10 @@ func jsonFormat() huma.Format {
 func writeScores(to io.Writer, response grpo.Response) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	list := func(open string, n int, item func(i int) error) error {
-		w.WriteString(open) // errors of the buffer stay until it is flushed
+		_, _ = w.WriteString(open) // errors of the buffer stay until it is flushed
 		for i := range n {
 			if i > 0 {
-				w.WriteByte(',')
+				_ = w.WriteByte(',')
 			}
 			if err := item(i); err != nil {
 				return err

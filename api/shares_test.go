@@ -123,6 +123,7 @@ func (f *fixture) slowBody(path string, length int, headers ...string) answer {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	got := answer{status: response.StatusCode, header: response.Header}
 	if got.status != http.StatusContinue {
 		text, err := io.ReadAll(response.Body)

@@ -27,7 +27,7 @@ type grader struct {
 // of the environment or of the grader as well, is the score's Failure.
 func (g *grader) judge(ctx context.Context, t *task, c *Completion, s *Score) error {
 	err := goroutine.Run(func() error { return g.unguarded(ctx, t, c, s) })
-	if p, ok := errors.AsType[*goroutine.Panic](err); ok {
+	if p, ok := errors.AsType[*goroutine.PanicError](err); ok {
 		*g = grader{by: g.by} // what it keeps may be half written
 		s.broken(p)
 		s.pay(g.by, nil)
@@ -93,7 +93,7 @@ func reason(err error) string {
 	if mistake, ok := errors.AsType[*tools.Error](err); ok {
 		return mistake.Error()
 	}
-	if _, ok := errors.AsType[*goroutine.Panic](err); ok {
+	if _, ok := errors.AsType[*goroutine.PanicError](err); ok {
 		return "internal error"
 	}
 	return "the environment failed"

@@ -48,7 +48,7 @@ func panicLines(t *testing.T, n int) (text string, groups []grpo.Group) {
 
 // isDefect reports whether err is the panic of the environment.
 func isDefect(err error) bool {
-	p, ok := errors.AsType[*goroutine.Panic](err)
+	p, ok := errors.AsType[*goroutine.PanicError](err)
 	return ok && p.Value == envtest.Defect
 }
 

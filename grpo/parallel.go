@@ -33,7 +33,7 @@ type work func(i int) error
 // which may keep memory from one piece to the next. Of several errors it returns
 // that of the smallest index: all pieces before one that failed are done, so that
 // the answer does not depend on the order of the work. A piece that panics fails
-// with a [*goroutine.Panic].
+// with a [*goroutine.PanicError].
 func inParallel(ctx context.Context, n int, hire func() work) error {
 	errs := make([]error, n)
 	var given, end atomic.Int64 // the pieces before given are given out; none from end on is begun
@@ -50,7 +50,7 @@ func inParallel(ctx context.Context, n int, hire func() work) error {
 					i = last - run
 				}
 				if i >= end.Load() || ctx.Err() != nil {
-					return nil
+					return nil //nolint:nilerr // the caller looks at the context
 				}
 				if piece == nil { // not before: a panic of hire is the error of a piece
 					piece = hire()

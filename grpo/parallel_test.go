@@ -88,7 +88,7 @@ func TestPanicsOfPieces(t *testing.T) {
 				return nil
 			}
 		})
-		p, ok := errors.AsType[*goroutine.Panic](err)
+		p, ok := errors.AsType[*goroutine.PanicError](err)
 		if !ok || p.Value != "early" {
 			t.Fatalf("%v", err)
 		}
@@ -99,7 +99,7 @@ func TestPanicsOfPieces(t *testing.T) {
 		}
 	}
 	err := inParallel(t.Context(), 100, func() work { panic("hiring") })
-	if p, ok := errors.AsType[*goroutine.Panic](err); !ok || p.Value != "hiring" {
+	if p, ok := errors.AsType[*goroutine.PanicError](err); !ok || p.Value != "hiring" {
 		t.Errorf("%v", err)
 	}
 }

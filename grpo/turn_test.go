@@ -11,8 +11,8 @@ import (
 
 // leaving is a context that is canceled after its error was asked for some times.
 type leaving struct {
-	context.Context
-	asked, after int
+	context.Context //nolint:containedctx // it is one
+	asked, after    int
 }
 
 func (c *leaving) Err() error {

@@ -25,7 +25,7 @@ func checkGoroutines(h *house) (broken []string) {
 			case *ast.GoStmt:
 				broken = append(broken, fmt.Sprintf("%s: a go statement; expected goroutine.Go", h.fset.Position(n.Pos())))
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); n.Sel.Name == "Go" && !(ok && name != "" && x.Name == name) {
+				if x, ok := n.X.(*ast.Ident); n.Sel.Name == "Go" && (!ok || name == "" || x.Name != name) {
 					broken = append(broken, fmt.Sprintf("%s: another Go; expected goroutine.Go", h.fset.Position(n.Sel.Pos())))
 				}
 			}

@@ -139,7 +139,7 @@ func attempt(ctx context.Context, t lctools.Tool, input string, answered chan<- 
 		output, err = t.Call(ctx, input)
 		return err
 	})
-	if p, ok := err.(*goroutine.Panic); ok { //nolint:errorlint // a panic of this call, not one that the tool tells of
+	if p, ok := err.(*goroutine.PanicError); ok { //nolint:errorlint // a panic of this call, not one that the tool tells of
 		err = fmt.Errorf("%s: panicked: %v", t.Name(), p.Value)
 	}
 	a = answer{output, err}

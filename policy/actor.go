@@ -104,7 +104,7 @@ func (f *forward) choose(n *Net, batch int, rng *rand.Rand) {
 		} else {
 			nn.Sample(n.arithmetic, logits, v, rng, f.probs[:len(logits)], chosen)
 		}
-		copy(f.Forward.Plan.Tokens[min((t+1)*batch, len(f.actions)):], chosen)
+		copy(f.Plan.Tokens[min((t+1)*batch, len(f.actions)):], chosen)
 	}
 	f.Value()
 	nn.LogProbs(n.arithmetic, f.Logits, v, f.actions, f.probs, f.logProbs)

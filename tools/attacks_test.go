@@ -17,15 +17,15 @@ func refusedAttacks() []refused {
 		{"patterns of names", `{"patternProperties":{` + patternsOf(18, `(x?){400}y%d`) + `}}`, "more than 20000 instructions"},
 		{"conditions", `{"if":{"$ref":"#/$defs/d0"},"then":{"$ref":"#/$defs/d0"},"$defs":{` + definitions(12, `{"if":{"$ref":"#/$defs/d%[1]d"},"then":{"$ref":"#/$defs/d%[1]d"},"else":{"$ref":"#/$defs/d%[1]d"}}`) + `}}`, "expands to more than 50000 nodes"},
 		{"a large program", `{"pattern":"(x?){1000}","patternProperties":{` + patternsOf(19, `(x?){1000}%d`) + `}}`, "more than 20000 instructions"},
-		{"many large programs", `{"properties":{` + listed(300, `"p%[1]d":{"pattern":"x{1000}x{1000}x{1000}%[1]d"}`, ",") + `}}`, "more than 20000 instructions"},
+		{"many large programs", `{"properties":{` + listed(300, `"p%[1]d":{"pattern":"x{1000}x{1000}x{1000}%[1]d"}`) + `}}`, "more than 20000 instructions"},
 		{"a long pattern", `{"pattern":"` + strings.Repeat(`\\p{L}`, 2000) + `"}`, "a pattern has"},
-		{"a large program of an old draft", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{` + listed(20, `"p%[1]d":{"pattern":"(x{30}){33}%[1]d"}`, ",") + `}}`, "more than 20000 instructions"},
+		{"a large program of an old draft", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{` + listed(20, `"p%[1]d":{"pattern":"(x{30}){33}%[1]d"}`) + `}}`, "more than 20000 instructions"},
 		{"many properties", `{"properties":{` + properties(9000, `{}`) + `}}`, "9002 objects and booleans"},
 		{"many enumerated values", `{"properties":{"a":{"enum":[` + numbers(10001) + `]}}}`, "10001 enum values"},
 		{"many values", `{"default":[` + numbers(70000) + `]}`, "more than 60000 values"},
 		{"many bytes", `{"description":"` + strings.Repeat("x", 1<<20) + `"}`, "bytes"},
-		{"many references", `{"x":{` + properties(1001, `{}`) + `},"allOf":[` + listed(1001, `{"$ref":"#/x/p%d"}`, ",") + `]}`, "1001 different references"},
-		{"many identifiers", `{"properties":{` + listed(201, `"p%[1]d":{"$id":"http://a/%[1]d"}`, ",") + `}}`, "201 identifiers"},
+		{"many references", `{"x":{` + properties(1001, `{}`) + `},"allOf":[` + listed(1001, `{"$ref":"#/x/p%d"}`) + `]}`, "1001 different references"},
+		{"many identifiers", `{"properties":{` + listed(201, `"p%[1]d":{"$id":"http://a/%[1]d"}`) + `}}`, "201 identifiers"},
 		{"deep nesting", strings.Repeat(`{"not":`, 200) + "{}" + strings.Repeat("}", 200), "deep"},
 		{"a large exponent", `{"properties":{"a":{"multipleOf":1e-100000}}}`, "exponent"},
 		{"many digits", `{"properties":{"a":{"const":` + strings.Repeat("9", 2000) + `}}}`, "more than 1000 characters"},
@@ -92,15 +92,15 @@ func definitions(n int, form string) string {
 	return b.String() + fmt.Sprintf(`"d%d":{"type":"string"}`, n)
 }
 
-func listed(n int, form, separator string) string {
+func listed(n int, form string) string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = fmt.Sprintf(form, i)
 	}
-	return strings.Join(list, separator)
+	return strings.Join(list, ",")
 }
 
-func numbers(n int) string                    { return listed(n, "%d", ",") }
-func strungNames(n int) string                { return listed(n, `"t%d"`, ",") }
-func properties(n int, value string) string   { return listed(n, `"p%d":`+value, ",") }
-func patternsOf(n int, pattern string) string { return listed(n, `"`+pattern+`":true`, ",") }
+func numbers(n int) string                    { return listed(n, "%d") }
+func strungNames(n int) string                { return listed(n, `"t%d"`) }
+func properties(n int, value string) string   { return listed(n, `"p%d":`+value) }
+func patternsOf(n int, pattern string) string { return listed(n, `"`+pattern+`":true`) }

@@ -123,8 +123,8 @@ func TestSchemasOfRealTools(t *testing.T) {
 		properties(12, `{"anyOf":[{"type":"string","maxLength":200,"pattern":"^[a-z0-9-]{1,63}$"},{"$ref":"#/$defs/tree"},{"type":"null"}],"description":"A field of the object."}`) + `}}`
 	for name, test := range map[string]struct{ schema, value string }{
 		"from an OpenAPI document of 100 kB": {
-			`{"type":"object","properties":{` + listed(60, `"p%[1]d":{"$ref":"#/$defs/o%[1]d"}`, ",") + `},"$defs":{"tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/tree"},"right":{"$ref":"#/$defs/tree"}}},` +
-				listed(60, `"o%d":`+object, ",") + `}}`,
+			`{"type":"object","properties":{` + listed(60, `"p%[1]d":{"$ref":"#/$defs/o%[1]d"}`) + `},"$defs":{"tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/tree"},"right":{"$ref":"#/$defs/tree"}}},` +
+				listed(60, `"o%d":`+object) + `}}`,
 			`{"p0":{"p0":"a"},"p1":{"p0":{"left":{"right":{}}}}}`},
 		"any JSON": {`{"properties":{"a":{"$ref":"#/$defs/any"}},"$defs":{"any":{"anyOf":[{"type":["string","number","boolean","null"]},{"type":"array","items":{"$ref":"#/$defs/any"}},{"type":"object","additionalProperties":{"$ref":"#/$defs/any"}}]}}}`,
 			`{"a":[` + strings.Repeat(`{"b":[1,"x",{"c":null}]},`, 2000) + `1]}`},

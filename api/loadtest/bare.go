@@ -67,5 +67,5 @@ func measureBare(ctx context.Context, p plan) (figures, error) {
 		}, func(err error) { failed[i] = err })
 	}
 	group.Wait()
-	return figuresOf(waits, time.Since(began)), errors.Join(append(failed, ctx.Err())...)
+	return figuresOf(waits, time.Since(began)), errors.Join(errors.Join(failed...), ctx.Err())
 }

@@ -162,10 +162,8 @@ func (a *attacker) stream(request, rest string, headers ...string) net.Conn {
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Minute))
 	head := request + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + a.secret + "\r\n"
-	for _, line := range headers {
-		head += line + "\r\n"
-	}
-	if _, err := io.WriteString(conn, head+"\r\n"+rest); err != nil {
+	head += strings.Join(append(headers, "", ""), "\r\n")
+	if _, err := io.WriteString(conn, head+rest); err != nil {
 		a.unanswered(err)
 		return nil
 	}

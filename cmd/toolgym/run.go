@@ -99,7 +99,7 @@ func report(errOut io.Writer, err error) int {
 	if err == nil || errors.Is(err, errEnough) {
 		return exitDone
 	}
-	if p, ok := errors.AsType[*goroutine.Panic](err); ok {
+	if p, ok := errors.AsType[*goroutine.PanicError](err); ok {
 		_, _ = errOut.Write(p.Stack) // there is no other log of it
 	}
 	_, _ = fmt.Fprintln(errOut, "toolgym: "+plain.Line(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")))

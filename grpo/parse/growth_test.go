@@ -119,6 +119,7 @@ func checkWork(t testing.TB, reader *parse.Reader, in parse.Input) {
 // TestWorkIsLinear reads all markers, alone and repeated, and their pairs with
 // the core, with and without declared tools.
 func TestWorkIsLinear(t *testing.T) {
+	t.Parallel()
 	for _, declared := range []bool{true, false} {
 		reader := growthReader(t, declared)
 		for i, a := range markers() {
@@ -146,6 +147,7 @@ func TestWorkIsLinear(t *testing.T) {
 // TestWorkOfChainsIsLinear reads the chains, as every family, and longer ones as
 // auto. BenchmarkGrowth checks the same at the sizes of large texts.
 func TestWorkOfChainsIsLinear(t *testing.T) {
+	t.Parallel()
 	for _, declared := range []bool{true, false} {
 		reader := growthReader(t, declared)
 		for name, chain := range chains() {

@@ -46,7 +46,7 @@ func field(ollama, openAI, blame string) odd {
 	}
 }
 
-func both(body, blame string) odd { return odd{body, body, blame} }
+func both(body string) odd { return odd{body, body, infrastructure} }
 
 // quoted is text as a JSON string, as the OpenAI form has arguments.
 func quoted(text string) string {
@@ -118,16 +118,16 @@ func oddReplies() map[string]odd {
 		"another choice":                     {"", `{"choices":[{"message":` + call(`{"a":1,"b":2}`) + `,"finish_reason":"stop"},{"message":` + call(`{"a":9,"b":9}`) + `,"finish_reason":"stop"}]}`, passes},
 		"no choices":                         {"", `{"choices":[]}`, infrastructure},
 		"choices that are null":              {"", `{"choices":null}`, infrastructure},
-		"an error with status 200":           both(`{"error":"out of memory"}`, infrastructure),
-		"an error that names a key twice":    both(`{"error":"out of memory","error":"out of memory"}`, infrastructure),
-		"an error that is an object":         both(`{"error":{"message":"out of memory","code":500}}`, infrastructure),
-		"a page":                             both(`<html><body>Bad Gateway</body></html>`, infrastructure),
-		"a stream of events":                 both("data: {\"choices\":[{\"delta\":{\"content\":\"3\"}}]}\n\n", infrastructure),
-		"a stream of lines":                  both("{\"done\":false}\n{\"done\":true}\n", infrastructure),
-		"nothing":                            both("", infrastructure),
-		"null":                               both("null", infrastructure),
-		"a list":                             both("[]", infrastructure),
-		"half":                               both(`{"model":"m","message":{"role":"assis`, infrastructure),
+		"an error with status 200":           both(`{"error":"out of memory"}`),
+		"an error that names a key twice":    both(`{"error":"out of memory","error":"out of memory"}`),
+		"an error that is an object":         both(`{"error":{"message":"out of memory","code":500}}`),
+		"a page":                             both(`<html><body>Bad Gateway</body></html>`),
+		"a stream of events":                 both("data: {\"choices\":[{\"delta\":{\"content\":\"3\"}}]}\n\n"),
+		"a stream of lines":                  both("{\"done\":false}\n{\"done\":true}\n"),
+		"nothing":                            both(""),
+		"null":                               both("null"),
+		"a list":                             both("[]"),
+		"half":                               both(`{"model":"m","message":{"role":"assis`),
 	}
 	return replies
 }

@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 		{name: "error", f: func() error { return io.EOF }, want: "EOF", is: io.EOF},
 		{name: "panic", f: func() error { panic("a defect") }, want: "panic: a defect"},
 		{name: "panic with an error", f: func() error { panic(io.EOF) }, want: "panic: EOF", is: io.EOF},
-		{name: "runtime error", f: func() error { var m map[string]int; m["a"] = 1; return nil }, want: "panic: assignment to entry in nil map"},
+		{name: "runtime error", f: func() error { _ = outside([]int{1}, 3); return nil }, want: "panic: runtime error: index out of range [3] with length 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := goroutine.Run(test.f)
@@ -48,7 +48,7 @@ func TestGoRecovers(t *testing.T) {
 	group.Wait()
 	goroutine.Go(&group, func() { others++ }, func(err error) { t.Errorf("failed called without a panic: %v", err) })
 	group.Wait()
-	p, ok := errors.AsType[*goroutine.Panic](failed)
+	p, ok := errors.AsType[*goroutine.PanicError](failed)
 	if !ok || p.Value != "a defect" {
 		t.Fatalf("got %v; want the panic", failed)
 	}
@@ -86,3 +86,5 @@ func TestAttr(t *testing.T) {
 		})
 	}
 }
+
+func outside(list []int, i int) int { return list[i] }

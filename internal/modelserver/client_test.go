@@ -45,10 +45,10 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	if asked > 0 {
 		t.Errorf("the other address was asked %d times", asked)
 	}
-	if err := Redirected(&http.Response{StatusCode: 302}); err == nil || !strings.Contains(err.Error(), "HTTP 302") {
+	if err := Redirected(&http.Response{StatusCode: http.StatusFound}); err == nil || !strings.Contains(err.Error(), "HTTP 302") {
 		t.Errorf("a redirect without an address: %v", err)
 	}
-	if err := Redirected(&http.Response{StatusCode: 200}); err != nil {
+	if err := Redirected(&http.Response{StatusCode: http.StatusOK}); err != nil {
 		t.Errorf("no redirect: %v", err)
 	}
 }

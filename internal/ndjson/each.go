@@ -29,7 +29,7 @@ type chunk struct {
 // answers to out in the order of the lines. The function is called by several
 // goroutines (workers; 0 means one a core) and must append exactly one line,
 // its end included. Where it panics, failed appends the answer in its place, with
-// the [*goroutine.Panic].
+// the [*goroutine.PanicError].
 //
 // The error is the context's, the reader's or the writer's, which includes their
 // panics. Each returns when all that it started has; a read that is pending is

@@ -49,7 +49,7 @@ func TestVisible(t *testing.T) {
 
 func TestCell(t *testing.T) {
 	for text, want := range map[string]string{"": "", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1",
-		" =1": "' =1", "＝1": "'＝1", "arithmetic/0/1": "arithmetic/0/1"} {
+		"\x20=1": "' =1", "＝1": "'＝1", "arithmetic/0/1": "arithmetic/0/1"} {
 		if got := plain.Cell(text); got != want {
 			t.Errorf("Cell(%q) = %q; want %q", text, got, want)
 		}

@@ -83,7 +83,7 @@ func TestAnotherSchemaIsLeftAsItIs(t *testing.T) {
 	if err == nil {
 		_ = s.Close()
 	}
-	mistake(t, err, tools.Conflict)
+	_ = mistake(t, err, tools.Conflict)
 	after, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file has changed: %v", err)

@@ -60,9 +60,9 @@ func (r Report) gaps() section {
 }
 
 // guarded makes a section; if that panics, the section says so.
-func guarded(title string, make func() section) (made section) {
+func guarded(title string, compute func() section) (made section) {
 	err := goroutine.Run(func() error {
-		made = make()
+		made = compute()
 		return nil
 	})
 	if err != nil {

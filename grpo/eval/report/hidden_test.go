@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/csv"
 	"encoding/xml"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -41,7 +42,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 	}
 	decoder := xml.NewDecoder(strings.NewReader(render(t, r, report.JUnit)))
 	for {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatalf("junit is not XML: %v", err)
