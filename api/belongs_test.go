@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,9 +36,14 @@ func TestIDsOfOthersAreUnknown(t *testing.T) {
 	}
 	f.ask("POST", owned["/v1/policy/runs"]+"/pause", "", bearer("ann"))
 	end(t, f, owned["/v1/evals"])
+	// read gives a thing as its owner sees it, without the count of updates: a run
+	// that is paused still finishes the update that it is at.
+	read := func(path string) string {
+		return regexp.MustCompile(`"updates":\d+,?`).ReplaceAllString(f.ask("GET", path, "", bearer("ann")).body, "")
+	}
 	before := map[string]string{}
 	for list, path := range owned {
-		before[list] = f.ask("GET", path, "", bearer("ann")).body
+		before[list] = read(path)
 	}
 	asked := 0
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
@@ -48,12 +54,13 @@ func TestIDsOfOthersAreUnknown(t *testing.T) {
 		for method, op := range doc.Paths[path] {
 			asked++
 			body := exampleBody(t, op)
+			query := ""
 			if op.OperationID == "compare-evaluations" {
-				rest += "?with=anns"
+				query = "?with=anns"
 			}
 			method = strings.ToUpper(method)
-			got := f.ask(method, owned[list]+rest, body, bearer("eve"))
-			missing := f.ask(method, list+"/missing"+rest, body, bearer("eve"))
+			got := f.ask(method, owned[list]+rest+query, body, bearer("eve"))
+			missing := f.ask(method, list+"/missing"+rest+query, body, bearer("eve"))
 			if got.status != http.StatusNotFound || shape(got) != shape(missing) {
 				t.Errorf("%s %s: %d %s, and of none %d %s", method, path, got.status, got.body, missing.status, missing.body)
 			}
@@ -66,7 +73,7 @@ func TestIDsOfOthersAreUnknown(t *testing.T) {
 		}
 	}
 	for list, path := range owned {
-		if got := f.ask("GET", path, "", bearer("ann")).body; got != before[list] {
+		if got := read(path); got != before[list] {
 			t.Errorf("%s was %s, is %s", path, before[list], got)
 		}
 		if got := f.ask("GET", list, "", bearer("eve")); !strings.Contains(got.body, ":[]") {
