@@ -16,8 +16,12 @@ import (
 	"github.com/tmc/langchaingo/schema"
 	lctools "github.com/tmc/langchaingo/tools"
 
+	"toolgym/grpo/parse"
+	"toolgym/internal/ollamatest"
 	"toolgym/plugin"
 	"toolgym/tools"
+	"toolgym/tools/arithmetic"
+	"toolgym/tools/gridworld"
 )
 
 // runners are the two ways to run an agent on an input.
@@ -351,5 +355,188 @@ func TestAgentUnderstandsForeignSteps(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"human go", "human 3"}, transcript(model.asked[0])); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAgentPlays(t *testing.T) {
+	up := says("", `up{}`)
+	tests := []struct {
+		name  string
+		lines []llms.ContentChoice
+		turns int
+		want  tools.Trajectory
+	}{
+		{"to the end, in one turn", []llms.ContentChoice{says("", `up{}`, `up{}`, `up{}`)}, 0, tools.Trajectory{Return: 1.5, Terminated: true, Success: true}},
+		{"to the end, and is not asked again", []llms.ContentChoice{up, up, up, says("", `up{}`)}, 0, tools.Trajectory{Return: 1.5, Terminated: true, Success: true}},
+		{"and gives up with a word", []llms.ContentChoice{up}, 0, tools.Trajectory{Return: 0.25}},
+		{"until its budget is used up", []llms.ContentChoice{up, up, up}, 2, tools.Trajectory{Return: 0.5}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			noLeak(t)
+			agent := agentOf(t, plugin.AgentConfig{Model: &script{lines: test.lines}, Budget: plugin.Budget{Turns: test.turns}})
+			task := tools.Task{ID: "counter/0/1", Prompt: []tools.Message{{Role: "user", Content: "Count to three."}}}
+			got, err := tools.Rollout(t.Context(), &counter{}, task, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last := got.Steps[len(got.Steps)-1]; !got.Success && test.turns == 0 && last.Message != "done" {
+				t.Errorf("the last step is %+v", last)
+			}
+			test.want.Task, test.want.Steps, test.want.Observation = task, got.Steps, got.Observation
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAgentReportsADeadEnvironment(t *testing.T) {
+	noLeak(t)
+	agent := agentOf(t, plugin.AgentConfig{Model: &script{lines: []llms.ContentChoice{says("", `up{}`)}}})
+	if _, err := tools.Rollout(t.Context(), &counter{dead: true}, tools.Task{}, agent); !errors.Is(err, errDead) {
+		t.Errorf("got %v, want %v", err, errDead)
+	}
+}
+
+// TestAgentReadsCallsWrittenAsText: a model whose server does not read its
+// calls. The text stays as the model wrote it.
+func TestAgentReadsCallsWrittenAsText(t *testing.T) {
+	add := `<tool_call>` + "\n" + `{"name": "add", "arguments": {"a": 1, "b": 2}}` + "\n" + `</tool_call>`
+	tests := []struct {
+		name, text string
+		family     parse.Family
+		output     string
+		want       []string // what the model is shown besides its own text
+	}{
+		{"a call", add, "", "done", []string{`tool add={"result":3}`}},
+		{"two calls behind prose", "Both.\n" + add + "\n" + add, "", "done", []string{`tool add={"result":3}`, `tool add={"result":3}`}},
+		{"a call of its own family", `[add(a=1, b=2)]`, parse.Pythonic, "done", []string{`tool add={"result":3}`}},
+		{"a call that is cut off", `<tool_call>{"name": "add", "arguments": {"a": 1,`, "", "done", []string{"this call can not be read: "}},
+		{"an unknown tool", `<tool_call>{"name": "sum", "arguments": {}}</tool_call>`, "", "done", []string{`unknown tool \"sum\"`}},
+		{"no call", "It is 3.", "", "It is 3.", nil},
+		{"a call only in the reasoning", "<think>" + add + "</think>It is 3.", "", "It is 3.", nil},
+	}
+	for _, test := range tests {
+		for way, run := range runners() {
+			t.Run(test.name+" "+way, func(t *testing.T) {
+				noLeak(t)
+				model := &script{lines: []llms.ContentChoice{says(test.text)}}
+				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop()), Family: test.family})
+				output, err := run(t.Context(), agent, "go")
+				if err != nil || output != test.output {
+					t.Fatalf("got %q, %v", output, err)
+				}
+				if test.want == nil {
+					return
+				}
+				lines := transcript(model.asked[1])
+				if diff := cmp.Diff([]string{"human go", "ai " + test.text}, lines[:2]); diff != "" {
+					t.Error(diff)
+				}
+				if len(lines) != 2+len(test.want) {
+					t.Fatalf("got %q", lines)
+				}
+				for i, want := range test.want {
+					if !strings.Contains(lines[2+i], want) {
+						t.Errorf("got %s, want …%s…", lines[2+i], want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestAgentMendsWhatTheServerCouldNotRead replays Ollama's answer to a call
+// that is no JSON.
+func TestAgentMendsWhatTheServerCouldNotRead(t *testing.T) {
+	tests := []struct {
+		name, body, want string
+		status           int
+		fails            bool
+	}{
+		{"a quoted call", `{"error":"error parsing tool call: raw='{\"name\": \"add\", \"arguments\": {\"a\": 1', err=unexpected end of JSON input"}`,
+			"this call can not be read: error parsing tool call", 500, false},
+		{"another error", `{"error":"llama runner process has terminated"}`, "", 500, true},
+		{"our own mistake", `{"error":"json: cannot unmarshal {\"name\":\"add\"}"}`, "", 400, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			noLeak(t)
+			broken, _ := replay(t, test.status, test.body)
+			_, failure := broken.GenerateContent(t.Context(), human("go"))
+			model := &script{fails: map[int]error{0: failure}}
+			_, err := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop())}).Run(t.Context(), "go")
+			if (err != nil) != test.fails {
+				t.Fatal(err)
+			}
+			if test.fails {
+				return
+			}
+			if lines := transcript(model.asked[1]); !strings.Contains(lines[len(lines)-1], test.want) {
+				t.Errorf("got %q", lines)
+			}
+		})
+	}
+}
+
+// TestAgentPlaysWithTheRealOllama: whole episodes, as tools.Rollout plays them.
+func TestAgentPlaysWithTheRealOllama(t *testing.T) {
+	server := ollamatest.Start(t)
+	noLeak(t)
+	tests := []struct {
+		name, model, level string
+		spec               tools.Spec
+		success            bool
+	}{
+		{"a sum", ollamatest.Tools, "0", arithmetic.Spec(), true},
+		{"a longer sum", ollamatest.Tools, "1", arithmetic.Spec(), true},
+		{"a weaker model", ollamatest.Base, "1", arithmetic.Spec(), false},
+		{"the grid", ollamatest.Tools, "0", gridworld.Spec(), true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			task, err := test.spec.Task("", test.level, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent := agentOf(t, plugin.AgentConfig{Model: ollamaModel(t, server, test.model)})
+			played, err := tools.Rollout(t.Context(), test.spec.New(), task, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if played.Success != test.success || len(played.Steps) == 0 {
+				t.Errorf("success %v after %d steps", played.Success, len(played.Steps))
+			}
+		})
+	}
+}
+
+// TestExecutorWithTheRealOllama: the same through langchaingo's executor, on an
+// environment that it is given as tools.
+func TestExecutorWithTheRealOllama(t *testing.T) {
+	server := ollamatest.Start(t)
+	noLeak(t)
+	spec := arithmetic.Spec()
+	task, err := spec.Task("", "1", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := spec.New()
+	if _, err := env.Reset(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	offered, err := plugin.EpisodeTools(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := agentOf(t, plugin.AgentConfig{Model: ollamaModel(t, server, ollamatest.Tools), Tools: offered})
+	executor := agents.NewExecutor(agent, agents.WithMaxIterations(32))
+	output, err := chains.Run(t.Context(), executor, task.Prompt[0].Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(`{"accepted":true}`, output); diff != "" || !env.Success() {
+		t.Errorf("success %v, output %s", env.Success(), output)
 	}
 }

@@ -5,10 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
+	"time"
 
+	"github.com/tmc/langchaingo/agents"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/schema"
 
+	"toolgym/grpo/parse"
 	"toolgym/tools"
 )
 
@@ -143,4 +148,227 @@ func prompt(task tools.Task) ([]llms.MessageContent, error) {
 		messages[i] = llms.TextParts(role, m.Content)
 	}
 	return messages, nil
+}
+
+// turn is what a model said in one message: the calls belong together, and the
+// model must see them again together. An executor of langchaingo keeps only a
+// list of steps, one a call. So every step of a turn carries the whole turn in
+// its Log, as JSON, and an [Agent] needs no memory between its plans.
+type turn struct {
+	Number  int       `json:"turn"` // from 1
+	Content string    `json:"content,omitempty"`
+	Calls   []wanted  `json:"calls"`
+	Spelt   bool      `json:"spelt,omitempty"` // the calls were read out of Content
+	Began   time.Time `json:"began"`           // when the run began
+
+	Prompted int    `json:"prompted,omitempty"` // tokens that the model read
+	Tokens   int    `json:"tokens,omitempty"`   // and wrote
+	Reason   string `json:"reason,omitempty"`   // why it stopped
+}
+
+// wanted is a call as the model wrote it; Arguments may be no JSON at all. Fault
+// says why it can not be made, and is what the model is answered then.
+type wanted struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Fault     string `json:"fault,omitempty"`
+}
+
+// actions are the calls in the form of an executor. It must not find a tool for
+// a call that has a fault, and it folds the case of names: so such a call gets
+// a name that no tool has.
+func (t turn) actions() ([]schema.AgentAction, error) {
+	log, err := json.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a turn: %w", err)
+	}
+	actions := make([]schema.AgentAction, len(t.Calls))
+	for i, call := range t.Calls {
+		name := call.Name
+		if call.Fault != "" {
+			name += " (no call)"
+		}
+		actions[i] = schema.AgentAction{Tool: name, ToolInput: call.Arguments, ToolID: call.ID, Log: string(log)}
+	}
+	return actions, nil
+}
+
+// fault finds what is wrong with an action's call; "" if nothing is.
+func fault(action schema.AgentAction) string {
+	t, _ := turnOf(action)
+	for _, call := range t.Calls {
+		if call.ID == action.ToolID {
+			return call.Fault
+		}
+	}
+	return ""
+}
+
+// turnOf reads the turn back out of a step's action.
+func turnOf(action schema.AgentAction) (turn, bool) {
+	var t turn
+	if !strings.HasPrefix(action.Log, `{"turn":`) {
+		return t, false
+	}
+	err := json.Unmarshal([]byte(action.Log), &t)
+	return t, err == nil && t.Number > 0
+}
+
+// played is a turn and what came of its calls. A turn that an executor made of
+// an error, and not of an answer of the model, has only observations.
+type played struct {
+	turn
+	observations []string // one for each call that was made, in order
+}
+
+// turns puts the steps of a run back together.
+func turns(steps []schema.AgentStep) []played {
+	var all []played
+	for _, step := range steps {
+		t, ok := turnOf(step.Action)
+		last := len(all) - 1
+		if !ok || last < 0 || all[last].Number != t.Number {
+			all = append(all, played{turn: t})
+			last++
+		}
+		all[last].observations = append(all[last].observations, step.Observation)
+	}
+	return all
+}
+
+// messages shows a turn to the model again: its own message, and a result for
+// each call. Calls that it wrote as text are shown as it wrote them.
+func (p played) messages() []llms.MessageContent {
+	if p.Number == 0 {
+		return []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, p.observations...)}
+	}
+	said := llms.MessageContent{Role: llms.ChatMessageTypeAI}
+	if p.Content != "" {
+		said.Parts = append(said.Parts, llms.TextPart(p.Content))
+	}
+	results := make([]llms.MessageContent, 0, len(p.Calls))
+	for i, call := range p.Calls {
+		if !p.Spelt {
+			said.Parts = append(said.Parts, llms.ToolCall{ID: call.ID, Type: "function",
+				FunctionCall: &llms.FunctionCall{Name: call.Name, Arguments: call.Arguments}})
+		}
+		answer := string(mistake(call.Fault).Content)
+		if call.Fault == "" && i < len(p.observations) {
+			answer = p.observations[i]
+		} else if call.Fault == "" {
+			answer = string(mistake("this call was not made").Content)
+		}
+		results = append(results, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
+			llms.ToolCallResponse{ToolCallID: call.ID, Name: call.Name, Content: answer}}})
+	}
+	return append([]llms.MessageContent{said}, results...)
+}
+
+// read takes an answer into the turn: its calls, those that are written as text
+// only where it has no others. The output is what a user sees of an answer
+// without calls; that must be something.
+func (a *Agent) read(choice *llms.ContentChoice, next *turn) (output string, err error) {
+	next.hear(choice)
+	for _, call := range choice.ToolCalls {
+		if f := call.FunctionCall; f != nil {
+			next.Calls = append(next.Calls, wanted{call.ID, f.Name, f.Arguments, a.unknown(f.Name)})
+		}
+	}
+	if f := choice.FuncCall; f != nil && len(next.Calls) == 0 {
+		next.Calls = append(next.Calls, wanted{"", f.Name, f.Arguments, a.unknown(f.Name)})
+	}
+	if len(next.Calls) == 0 {
+		output, err = a.spell(choice, next)
+	}
+	next.number()
+	if err == nil && len(next.Calls) == 0 && strings.TrimSpace(output) == "" {
+		err = &emptyError{next.Tokens, choice.StopReason}
+	}
+	return output, err
+}
+
+// hear takes what an answer says beside its calls.
+func (t *turn) hear(choice *llms.ContentChoice) {
+	t.Content, t.Reason = choice.Content, choice.StopReason
+	t.Prompted, _ = choice.GenerationInfo["PromptTokens"].(int)
+	t.Tokens, _ = choice.GenerationInfo["CompletionTokens"].(int)
+}
+
+// emptyError is an answer without a call and without a text. Where the model
+// generated tokens, its server has lost them.
+type emptyError struct {
+	tokens int
+	reason string
+}
+
+func (e *emptyError) Error() string {
+	return fmt.Sprintf("%s: the model's message is empty: no call and no text (%d tokens, stop reason %q)", agents.ErrUnableToParseOutput, e.tokens, e.reason)
+}
+
+func (e *emptyError) Unwrap() error { return agents.ErrUnableToParseOutput }
+
+// number gives an id to each call that has none.
+func (t *turn) number() {
+	for i := range t.Calls {
+		if t.Calls[i].ID == "" {
+			t.Calls[i].ID = fmt.Sprintf("call_%d_%d", t.Number, i+1)
+		}
+	}
+}
+
+// spell reads calls out of the text. An attempt that can not be read is a call
+// with a fault, so that the model may try again.
+func (a *Agent) spell(choice *llms.ContentChoice, next *turn) (output string, err error) {
+	input := parse.Input{Text: &choice.Content, Family: a.config.Family, FinishReason: choice.StopReason}
+	reading, err := a.reader.Read(input)
+	if err != nil {
+		return "", fmt.Errorf("reading the model's text: %w", err)
+	}
+	for _, attempt := range reading.Attempts {
+		call := wanted{attempt.ID, attempt.Name, string(attempt.Arguments), a.unknown(attempt.Name)}
+		if !attempt.Counts() {
+			call.Arguments, call.Fault = attempt.Raw, "this call can not be read: "+defects(attempt)
+		}
+		next.Calls, next.Spelt = append(next.Calls, call), true
+	}
+	return reading.Content, nil
+}
+
+// quoted looks for a call that a server's error quotes since it could not read
+// it. That is the model's mistake, which it may mend: the turn has a call with a
+// fault then. Every other error is returned.
+func (a *Agent) quoted(failure error, next *turn) error {
+	failed, ok := errors.AsType[*llms.Error](failure)
+	if !ok {
+		return failure
+	}
+	message, ok := failed.Details["message"].(string)
+	status, _ := failed.Details["status"].(int)
+	if !ok || status < http.StatusInternalServerError {
+		return failure
+	}
+	body, err := json.Marshal(map[string]string{"error": message})
+	if err != nil {
+		return failure
+	}
+	reading, err := a.reader.Read(parse.Input{Message: body})
+	if err != nil || len(reading.Attempts) == 0 {
+		return failure
+	}
+	first := reading.Attempts[0]
+	next.Content, next.Spelt = first.Raw, true
+	next.Calls = []wanted{{first.ID, first.Name, first.Raw, "this call can not be read: " + message}}
+	next.number()
+	return nil
+}
+
+func defects(attempt parse.Attempt) string {
+	names := []string{string(attempt.Status)}
+	for _, d := range attempt.Defects {
+		if string(d) != names[0] {
+			names = append(names, string(d))
+		}
+	}
+	return strings.Join(names, ", ")
 }

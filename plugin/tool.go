@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	lctools "github.com/tmc/langchaingo/tools"
 
+	"toolgym/api/client"
 	"toolgym/internal/refusal"
+	"toolgym/internal/strictjson"
 	"toolgym/tools"
 )
 
@@ -99,4 +102,146 @@ func (o *outage) Unwrap() error { return o.error }
 func hopeless(ctx context.Context, err error) bool {
 	_, is := errors.AsType[*outage](err)
 	return is || ctx.Err() != nil
+}
+
+// EpisodeTools offers the tools of a running episode: of an environment that
+// has been reset, of an episode that a server keeps, of an [MCP] session. The
+// tools share the episode and make one call at a time. Once the episode is over
+// they say so and call nothing; an [Agent] that has them finishes then.
+func EpisodeTools(caller tools.Caller) ([]lctools.Tool, error) {
+	return (&episode{caller: caller}).tools()
+}
+
+func (e *episode) tools() ([]lctools.Tool, error) {
+	offered, err := offer(e.caller.Tools(), e.call)
+	for i, t := range offered {
+		offered[i] = episodeTool{t.(offeredTool), e}
+	}
+	return offered, err
+}
+
+// episode lets one call at a time through to its caller.
+type episode struct {
+	mu     sync.Mutex
+	caller tools.Caller
+	done   bool
+}
+
+func (e *episode) call(ctx context.Context, call tools.Call) (tools.Result, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return tools.Result{}, err
+	}
+	if e.done {
+		return mistake("the episode is over: no further call counts"), nil
+	}
+	step, err := e.caller.Step(ctx, call)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	e.done = step.Done()
+	return step.Result, nil
+}
+
+// episodeTool is a tool that knows whether its episode is over.
+type episodeTool struct {
+	offeredTool
+	episode *episode
+}
+
+// Done reports whether the episode is over.
+func (t episodeTool) Done() bool {
+	t.episode.mu.Lock()
+	defer t.episode.mu.Unlock()
+	return t.episode.done
+}
+
+// over reports whether one of the tools belongs to an episode that has ended.
+func over(offered []lctools.Tool) bool {
+	for _, t := range offered {
+		if e, ok := t.(interface{ Done() bool }); ok && e.Done() {
+			return true
+		}
+	}
+	return false
+}
+
+// mistake is the result that tells an agent what it did wrong.
+func mistake(message string) tools.Result {
+	content, err := json.Marshal(map[string]string{"error": message})
+	if err != nil { // a map of strings always encodes
+		content = json.RawMessage(`{}`)
+	}
+	return tools.Result{Content: content, IsError: true}
+}
+
+// arguments reads the one string that langchaingo hands to a tool. It should
+// be the JSON object of the arguments. As in a structured message, nothing and
+// null are no arguments, and a JSON string that holds an object is that
+// object. Any other text is the value of the parameter only, where the tool has
+// just that one and it is a string; only is "" where it has not. What can not
+// be read is handed on as it is, for the tool's own check to say what is wrong.
+func arguments(input, only string) json.RawMessage {
+	text := strings.TrimSpace(input)
+	if text == "" || text == "null" {
+		return json.RawMessage("{}")
+	}
+	if strings.HasPrefix(text, "{") {
+		return json.RawMessage(text)
+	}
+	value, err := strictjson.Decode([]byte(text))
+	if quoted, ok := value.(string); err == nil && ok {
+		if isObject(quoted) {
+			return json.RawMessage(strings.TrimSpace(quoted))
+		}
+		input = quoted
+	}
+	if only == "" {
+		return json.RawMessage(text)
+	}
+	wrapped, err := json.Marshal(map[string]string{only: input})
+	if err != nil {
+		return json.RawMessage(text)
+	}
+	return wrapped
+}
+
+// isObject reports whether text is exactly one JSON object.
+func isObject(text string) bool {
+	value, err := strictjson.Decode([]byte(text))
+	_, object := value.(map[string]any)
+	return err == nil && object
+}
+
+// onlyString names the parameter of a schema that has no other, if it is a
+// string.
+func onlyString(parameters json.RawMessage) string {
+	var schema struct {
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(parameters, &schema); err != nil || len(schema.Properties) != 1 {
+		return ""
+	}
+	for name, property := range schema.Properties {
+		if property.Type == "string" {
+			return name
+		}
+	}
+	return ""
+}
+
+// Served binds tools that need no episode to a running "toolgym serve", which
+// carries out their calls. Arguments are checked here and there. For an episode
+// of the server no binding is needed: a client's Episode is a [tools.Caller].
+func Served(c *client.Client, set tools.Set) tools.Set {
+	served := make(tools.Set, len(set))
+	for i, t := range set {
+		served[i] = tools.Bind(t, func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+			return unwrap(c.CallTool(ctx, t.Name, arguments))
+		})
+	}
+	return served
 }
