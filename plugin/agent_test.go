@@ -57,7 +57,7 @@ func listed(t *testing.T, set tools.Set) []lctools.Tool {
 
 // TestAgentConverses checks what the model is shown last: the whole run.
 func TestAgentConverses(t *testing.T) {
-	unknown := `; the tools are add, divide, measure, ping"}`
+	unknown := `; expected one of add, divide, measure, ping"}`
 	tests := []struct {
 		name  string
 		lines []llms.ContentChoice
@@ -89,7 +89,7 @@ func TestAgentConverses(t *testing.T) {
 			t.Run(test.name+" "+way, func(t *testing.T) {
 				noLeak(t)
 				model := &script{lines: test.lines}
-				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop())})
+				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, statelessTools())})
 				output, err := run(t.Context(), agent, "go")
 				if err != nil || output != "done" {
 					t.Fatalf("got %q, %v", output, err)
@@ -107,7 +107,7 @@ func TestAgentCallsExactNamesOnly(t *testing.T) {
 	for way, run := range runners() {
 		t.Run(way, func(t *testing.T) {
 			called := 0
-			tool := wild{"wild", func(context.Context, string) (string, error) { called++; return "", nil }}
+			tool := testTool{"test_tool", func(context.Context, string) (string, error) { called++; return "", nil }}
 			model := &script{lines: []llms.ContentChoice{says("", `WILD{"input":""}`, `Wild{"input":""}`)}}
 			if _, err := run(t.Context(), agentOf(t, plugin.AgentConfig{Model: model, Tools: []lctools.Tool{tool}}), "go"); err != nil || called != 0 {
 				t.Errorf("called %d times, %v", called, err)
@@ -116,7 +116,7 @@ func TestAgentCallsExactNamesOnly(t *testing.T) {
 	}
 }
 
-func TestAgentAnswersForBadTools(t *testing.T) {
+func TestAgentBadTools(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(context.Context, string) (string, error)
@@ -126,14 +126,14 @@ func TestAgentAnswersForBadTools(t *testing.T) {
 		{"panics", panics, "panicked"},
 		{"hangs", hangs, "took too long"},
 		{"says ten megabytes", large, "(cut: 65536 of 10485760 bytes)"},
-		{"gets its string", echo, "tool wild=hello"},
+		{"gets its string", echo, "tool test_tool=hello"},
 	}
 	for _, test := range tests {
 		for way, run := range runners() {
 			t.Run(test.name+" "+way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					model := &script{lines: []llms.ContentChoice{says("", `wild{"input":"hello"}`)}}
-					agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: []lctools.Tool{wild{"wild", test.do}}})
+					model := &script{lines: []llms.ContentChoice{says("", `test_tool{"input":"hello"}`)}}
+					agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: []lctools.Tool{testTool{"test_tool", test.do}}})
 					if _, err := run(t.Context(), agent, "go"); err != nil {
 						t.Fatal(err)
 					}
@@ -160,7 +160,7 @@ func TestAgentEnds(t *testing.T) {
 	}{
 		{"at its turns", &script{lines: loop}, plugin.Budget{Turns: 3}, plugin.ErrBudget, "3 turns of 3", 3},
 		{"at its tokens", &script{lines: loop}, plugin.Budget{Tokens: 15}, plugin.ErrBudget, "20 tokens of 15", 2},
-		{"at an empty message", &script{lines: []llms.ContentChoice{again, says(" \n")}}, plugin.Budget{}, agents.ErrUnableToParseOutput, "message is empty", 2},
+		{"at an empty message", &script{lines: []llms.ContentChoice{again, says(" \n")}}, plugin.Budget{}, agents.ErrUnableToParseOutput, "empty message", 2},
 		{"at a failing model", &script{lines: loop, fails: map[int]error{1: errDead}}, plugin.Budget{}, errDead, "asking the model", 2},
 	}
 	for _, test := range tests {
@@ -168,7 +168,7 @@ func TestAgentEnds(t *testing.T) {
 			t.Run(test.name+" "+way, func(t *testing.T) {
 				noLeak(t)
 				model := &script{lines: test.model.lines, fails: test.model.fails}
-				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop()), Budget: test.budget})
+				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, statelessTools()), Budget: test.budget})
 				_, err := run(t.Context(), agent, "go")
 				if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || len(model.asked) != test.asked {
 					t.Errorf("after %d answers: %v", len(model.asked), err)
@@ -190,7 +190,7 @@ func (s *slow) GenerateContent(ctx context.Context, messages []llms.MessageConte
 	}
 }
 
-func TestAgentKeepsItsTime(t *testing.T) {
+func TestAgentTimeBudget(t *testing.T) {
 	tests := []struct {
 		name   string
 		budget time.Duration
@@ -205,7 +205,7 @@ func TestAgentKeepsItsTime(t *testing.T) {
 			t.Run(test.name+" "+way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					model := &slow{script{lines: []llms.ContentChoice{again, again, again, again}}}
-					agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop()), Budget: plugin.Budget{Time: test.budget}})
+					agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, statelessTools()), Budget: plugin.Budget{Time: test.budget}})
 					began := time.Now()
 					_, err := run(t.Context(), agent, "go")
 					if !errors.Is(err, plugin.ErrBudget) || time.Since(began) != test.took {
@@ -223,7 +223,7 @@ func TestAgentIsCancelled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				agent := agentOf(t, plugin.AgentConfig{Model: &slow{}, Tools: listed(t, workshop())})
+				agent := agentOf(t, plugin.AgentConfig{Model: &slow{}, Tools: listed(t, statelessTools())})
 				if _, err := run(ctx, agent, "go"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, plugin.ErrBudget) {
 					t.Errorf("got %v", err)
 				}
@@ -233,8 +233,8 @@ func TestAgentIsCancelled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				model := &script{lines: []llms.ContentChoice{says("", `wild{"input":""}`)}}
-				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: []lctools.Tool{wild{"wild", hangs}}})
+				model := &script{lines: []llms.ContentChoice{says("", `test_tool{"input":""}`)}}
+				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: []lctools.Tool{testTool{"test_tool", hangs}}})
 				if _, err := run(ctx, agent, "go"); !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("got %v", err)
 				}
@@ -243,11 +243,11 @@ func TestAgentIsCancelled(t *testing.T) {
 	}
 }
 
-// TestAgentLetsAnErrorHandlerAnswer: an executor's error handler turns an
+// TestAgentErrorHandler: an executor's error handler turns an
 // empty message into an observation, which the model is shown.
-func TestAgentLetsAnErrorHandlerAnswer(t *testing.T) {
+func TestAgentErrorHandler(t *testing.T) {
 	model := &script{lines: []llms.ContentChoice{says("", `ping{}`), says(""), says("", `ping{}`)}}
-	executor := agents.NewExecutor(agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop())}),
+	executor := agents.NewExecutor(agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, statelessTools())}),
 		agents.WithParserErrorHandler(agents.NewParserErrorHandler(func(string) string { return "Say something." })))
 	if _, err := chains.Run(t.Context(), executor, "go"); err != nil {
 		t.Fatal(err)
@@ -258,21 +258,21 @@ func TestAgentLetsAnErrorHandlerAnswer(t *testing.T) {
 	}
 }
 
-func TestAgentTellsItsCallbacks(t *testing.T) {
-	model := &script{lines: []llms.ContentChoice{says("", `divide{"a":1,"b":0}`, `nothing{}`, `wild{"input":"x"}`)}}
-	var e ear
-	agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: append(listed(t, workshop()), wild{"wild", fails}), Callbacks: &e})
+func TestAgentCallbacks(t *testing.T) {
+	model := &script{lines: []llms.ContentChoice{says("", `divide{"a":1,"b":0}`, `nothing{}`, `test_tool{"input":"x"}`)}}
+	var e callbackLog
+	agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: append(listed(t, statelessTools()), testTool{"test_tool", fails}), Callbacks: &e})
 	if _, err := agent.Run(t.Context(), "go"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"start", "action divide", `tool start {"a":1,"b":0}`, `tool end {"error":"division by zero"}`, "action nothing (no call)",
-		"action wild", `tool start {"input":"x"}`, "tool error no network", "finish done", "end"}
+		"action test_tool", `tool start {"input":"x"}`, "tool error no network", "finish done", "end"}
 	if diff := cmp.Diff(want, e.heard); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestAgentBeginsWithItsPrompt(t *testing.T) {
+func TestAgentPrompt(t *testing.T) {
 	tests := []struct {
 		name   string
 		config plugin.AgentConfig
@@ -307,9 +307,9 @@ func TestAgentBeginsWithItsPrompt(t *testing.T) {
 	}
 }
 
-// TestAgentKeepsItsStreamingFunction: the options of a chain hold one, a nil one
+// TestAgentStreamingFunction: the options of a chain hold one, a nil one
 // where nobody set it.
-func TestAgentKeepsItsStreamingFunction(t *testing.T) {
+func TestAgentStreamingFunction(t *testing.T) {
 	heard := func(name string, names *[]string) func(context.Context, []byte) error {
 		return func(context.Context, []byte) error { *names = append(*names, name); return nil }
 	}
@@ -330,11 +330,11 @@ func TestAgentKeepsItsStreamingFunction(t *testing.T) {
 }
 
 func TestNewAgentRefuses(t *testing.T) {
-	add := listed(t, workshop())[0]
+	add := listed(t, statelessTools())[0]
 	for name, config := range map[string]plugin.AgentConfig{
 		"no model":                  {},
 		"tools of the same name":    {Model: &script{}, Tools: []lctools.Tool{add, add}},
-		"names that differ in case": {Model: &script{}, Tools: []lctools.Tool{add, wild{"Add", echo}}},
+		"names that differ in case": {Model: &script{}, Tools: []lctools.Tool{add, testTool{"Add", echo}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plugin.NewAgent(config)
@@ -345,9 +345,9 @@ func TestNewAgentRefuses(t *testing.T) {
 	}
 }
 
-// TestAgentUnderstandsForeignSteps: steps of another agent, as from a stored
+// TestAgentForeignSteps: steps of another agent, as from a stored
 // history, are shown as what was observed.
-func TestAgentUnderstandsForeignSteps(t *testing.T) {
+func TestAgentForeignSteps(t *testing.T) {
 	model := &script{}
 	steps := []schema.AgentStep{{Action: schema.AgentAction{Tool: "add", ToolInput: "1", Log: "Invoking: add"}, Observation: "3"}}
 	if _, _, err := agentOf(t, plugin.AgentConfig{Model: model}).Plan(t.Context(), steps, map[string]string{"input": "go"}); err != nil {
@@ -412,7 +412,7 @@ func TestAgentReadsCallsWrittenAsText(t *testing.T) {
 		{"a call", add, "", "done", []string{`tool add={"result":3}`}},
 		{"two calls behind prose", "Both.\n" + add + "\n" + add, "", "done", []string{`tool add={"result":3}`, `tool add={"result":3}`}},
 		{"a call of its own family", `[add(a=1, b=2)]`, parse.Pythonic, "done", []string{`tool add={"result":3}`}},
-		{"a call that is cut off", `<tool_call>{"name": "add", "arguments": {"a": 1,`, "", "done", []string{"this call can not be read: "}},
+		{"a call that is cut off", `<tool_call>{"name": "add", "arguments": {"a": 1,`, "", "done", []string{"this call cannot be read: "}},
 		{"an unknown tool", `<tool_call>{"name": "sum", "arguments": {}}</tool_call>`, "", "done", []string{`unknown tool \"sum\"`}},
 		{"no call", "It is 3.", "", "It is 3.", nil},
 		{"a call only in the reasoning", "<think>" + add + "</think>It is 3.", "", "It is 3.", nil},
@@ -422,7 +422,7 @@ func TestAgentReadsCallsWrittenAsText(t *testing.T) {
 			t.Run(test.name+" "+way, func(t *testing.T) {
 				noLeak(t)
 				model := &script{lines: []llms.ContentChoice{says(test.text)}}
-				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop()), Family: test.family})
+				agent := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, statelessTools()), Family: test.family})
 				output, err := run(t.Context(), agent, "go")
 				if err != nil || output != test.output {
 					t.Fatalf("got %q, %v", output, err)
@@ -447,16 +447,16 @@ func TestAgentReadsCallsWrittenAsText(t *testing.T) {
 	}
 }
 
-// TestAgentMendsWhatTheServerCouldNotRead replays Ollama's answer to a call
+// TestAgentCallInServerError replays Ollama's answer to a call
 // that is no JSON.
-func TestAgentMendsWhatTheServerCouldNotRead(t *testing.T) {
+func TestAgentCallInServerError(t *testing.T) {
 	tests := []struct {
 		name, body, want string
 		status           int
 		fails            bool
 	}{
 		{"a quoted call", `{"error":"error parsing tool call: raw='{\"name\": \"add\", \"arguments\": {\"a\": 1', err=unexpected end of JSON input"}`,
-			"this call can not be read: error parsing tool call", 500, false},
+			"this call cannot be read: error parsing tool call", 500, false},
 		{"another error", `{"error":"llama runner process has terminated"}`, "", 500, true},
 		{"our own mistake", `{"error":"json: cannot unmarshal {\"name\":\"add\"}"}`, "", 400, true},
 	}
@@ -466,7 +466,7 @@ func TestAgentMendsWhatTheServerCouldNotRead(t *testing.T) {
 			broken, _ := replay(t, test.status, test.body)
 			_, failure := broken.GenerateContent(t.Context(), human("go"))
 			model := &script{fails: map[int]error{0: failure}}
-			_, err := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, workshop())}).Run(t.Context(), "go")
+			_, err := agentOf(t, plugin.AgentConfig{Model: model, Tools: listed(t, statelessTools())}).Run(t.Context(), "go")
 			if (err != nil) != test.fails {
 				t.Fatal(err)
 			}

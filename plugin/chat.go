@@ -10,15 +10,14 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ollama/ollama/api"
 	"github.com/tmc/langchaingo/llms"
 
 	"toolgym/internal/modelserver"
 	"toolgym/internal/ollama"
 )
 
-// chatMessages writes a conversation in Ollama's form. A message of several
-// tool results becomes one for each, in their order.
+// chatMessages converts a conversation. A message with several tool results
+// becomes one message per result, in the same order.
 func chatMessages(conversation []llms.MessageContent) ([]ollama.Message, error) {
 	var messages []ollama.Message
 	names := map[string]string{} // of the tools, by the ids of their calls
@@ -47,9 +46,9 @@ func chatMessages(conversation []llms.MessageContent) ([]ollama.Message, error) 
 				}
 				results = append(results, ollama.Message{Role: "tool", Content: p.Content, ToolName: p.Name, ToolCallID: p.ToolCallID})
 			case llms.ImageURLContent, llms.BinaryContent:
-				return nil, unsupported("message %d holds an image or a file (%T); this model is given text and tools only", i, part)
+				return nil, unsupported("message %d has a part of type %T; expected text, calls or results", i, part)
 			default:
-				return nil, refused("message %d holds a %T, which is unknown here", i, part)
+				return nil, refused("message %d has a part of the unknown type %T", i, part)
 			}
 		}
 		message.Content = strings.Join(texts, "\n")
@@ -77,20 +76,20 @@ func roleOf(role llms.ChatMessageType) (string, error) {
 
 func chatCallOf(call llms.ToolCall, index int) (ollama.ToolCall, error) {
 	if call.FunctionCall == nil {
-		return ollama.ToolCall{}, refused("the call %q names no function", call.ID)
+		return ollama.ToolCall{}, refused("the call %q has no function", call.ID)
 	}
 	text := string(arguments(call.FunctionCall.Arguments, ""))
 	if !isObject(text) {
-		return ollama.ToolCall{}, refused("the arguments of the call %q are no JSON object, and Ollama can carry nothing else", call.FunctionCall.Name)
+		return ollama.ToolCall{}, refused("invalid arguments of the call %q; expected a JSON object", call.FunctionCall.Name)
 	}
 	return ollama.ToolCall{ID: call.ID, Function: ollama.FunctionCall{Index: index, Name: call.FunctionCall.Name, Arguments: json.RawMessage(text)}}, nil
 }
 
-// ollamaTools converts tools to the form of the server. Constraints that have no
-// place there (minimum, pattern, additionalProperties, …) are left out: the tools
-// check arguments themselves. A schema whose shape would be lost is an error that
-// names the place.
-func ollamaTools(declared []llms.Tool) (api.Tools, error) {
+// ollamaTools converts tools. Constraints that Ollama has no field for
+// (minimum, pattern, additionalProperties, …) are left out: the tools validate
+// their arguments. If more than constraints would be lost, the error names the
+// place in the schema.
+func ollamaTools(declared []llms.Tool) (ollama.ToolList, error) {
 	functions := make([]ollama.Function, len(declared))
 	for i, t := range declared {
 		if t.Function == nil {
@@ -114,8 +113,8 @@ func ollamaTools(declared []llms.Tool) (api.Tools, error) {
 	return converted, nil
 }
 
-// chat sends the request and reads the whole answer. Ollama's own client takes
-// 8 MB for each answer, and takes an answer that breaks off for a whole one.
+// chat sends the request and reads the whole reply. Ollama's own client
+// allocates 8 MB per reply and accepts an incomplete one.
 func (m *Model) chat(ctx context.Context, request ollama.ChatRequest, hear listener) (chatReply, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -127,21 +126,21 @@ func (m *Model) chat(ctx context.Context, request ollama.ChatRequest, hear liste
 	}
 	response, err := modelserver.Do(ctx, m.config.HTTP, http.MethodPost, address, body, "")
 	if err != nil {
-		return chatReply{}, broken(ctx, "requesting a completion", err)
+		return chatReply{}, connectionError(ctx, "requesting a completion", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	bounded := modelserver.Limit(response.Body, m.config.MaxReply)
 	if response.StatusCode >= http.StatusBadRequest {
 		text, err := io.ReadAll(io.LimitReader(bounded, 1<<20))
 		if err != nil {
-			return chatReply{}, broken(ctx, "reading Ollama's refusal", err)
+			return chatReply{}, connectionError(ctx, "reading the error response", err)
 		}
-		return chatReply{}, answered(response.StatusCode, text)
+		return chatReply{}, statusError(response.StatusCode, text)
 	}
 	return read(ctx, bounded, hear)
 }
 
-// chatReply is an answer with its message decoded.
+// chatReply is a reply with its message decoded.
 type chatReply struct {
 	ollama.Reply
 	Message ollama.Message
@@ -154,7 +153,7 @@ func (r *chatReply) decode(lines *json.Decoder) error {
 	return json.Unmarshal(r.Reply.Message, &r.Message)
 }
 
-// read joins the lines of an answer until the one that says it is done.
+// read joins the lines of a reply up to the line that is marked as done.
 func read(ctx context.Context, lines io.Reader, hear listener) (chatReply, error) {
 	var whole chatReply
 	var content, thinking strings.Builder
@@ -165,14 +164,14 @@ func read(ctx context.Context, lines io.Reader, hear listener) (chatReply, error
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			doing := "reading Ollama's answer, which breaks off"
+			doing := "reading an incomplete reply"
 			if errors.Is(err, modelserver.ErrTooLong) {
-				doing = "reading Ollama's answer"
+				doing = "reading the reply"
 			}
-			return whole, broken(ctx, doing, err)
+			return whole, connectionError(ctx, doing, err)
 		}
 		if line.Error != "" {
-			return whole, answered(http.StatusInternalServerError, []byte(line.Error))
+			return whole, statusError(http.StatusInternalServerError, []byte(line.Error))
 		}
 		content.WriteString(line.Message.Content)
 		thinking.WriteString(line.Message.Thinking)
@@ -189,7 +188,7 @@ func read(ctx context.Context, lines io.Reader, hear listener) (chatReply, error
 	}
 }
 
-// listener hands the pieces of an answer to the caller's streaming functions.
+// listener passes the pieces of a reply to the streaming functions.
 type listener llms.CallOptions
 
 func (l listener) piece(ctx context.Context, m ollama.Message) error {
@@ -204,8 +203,8 @@ func (l listener) piece(ctx context.Context, m ollama.Message) error {
 	return nil
 }
 
-// response writes an answer in langchaingo's form. A call to which the server
-// gave no id gets the number that it has in its conversation.
+// response converts a reply. A call without an id gets the number that it has
+// in its conversation.
 func response(reply chatReply, before int) *llms.ContentResponse {
 	choice := &llms.ContentChoice{
 		Content: reply.Message.Content, ReasoningContent: reply.Message.Thinking, StopReason: reply.DoneReason,

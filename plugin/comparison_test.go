@@ -26,13 +26,13 @@ import (
 	"toolgym/tools"
 )
 
-// TestBesideStock makes the table of README.md: the same 30 tasks and seeds, on
+// TestComparison makes the table of README.md: the same 30 tasks and seeds, on
 // the same server, by toolgym's chat route, by this package's agent and by
 // langchaingo's own parts; greedily, and as the model samples. Our agent must
 // not be worse than the chat route.
 //
-//	go test ./plugin -run TestBesideStock -v
-func TestBesideStock(t *testing.T) {
+//	go test ./plugin -run TestComparison -v
+func TestComparison(t *testing.T) {
 	if testing.Short() {
 		t.Skip("300 episodes")
 	}
@@ -225,7 +225,7 @@ func TestStockModelTakesACutAnswerForAWholeOne(t *testing.T) {
 
 func TestStockAgentSplitsParallelCalls(t *testing.T) {
 	model := &script{lines: []llms.ContentChoice{says("Both.", `add{"a":1,"b":2}`, `ping{}`)}}
-	agent := agents.NewOpenAIFunctionsAgent(model, listed(t, workshop()))
+	agent := agents.NewOpenAIFunctionsAgent(model, listed(t, statelessTools()))
 	if _, err := chains.Run(t.Context(), agents.NewExecutor(agent), "go"); err != nil {
 		t.Fatal(err)
 	}
@@ -240,14 +240,14 @@ func TestStockAgentSplitsParallelCalls(t *testing.T) {
 }
 
 func TestStockExecutorEndsAtAToolsError(t *testing.T) {
-	model := &script{lines: []llms.ContentChoice{says("", `wild{"__arg1":"x"}`)}}
-	var e ear
-	agent := agents.NewOpenAIFunctionsAgent(model, []lctools.Tool{wild{"wild", fails}})
+	model := &script{lines: []llms.ContentChoice{says("", `test_tool{"__arg1":"x"}`)}}
+	var e callbackLog
+	agent := agents.NewOpenAIFunctionsAgent(model, []lctools.Tool{testTool{"test_tool", fails}})
 	_, err := chains.Run(t.Context(), agents.NewExecutor(agent, agents.WithCallbacksHandler(&e)), "go")
 	if err == nil || errors.Is(err, agents.ErrNotFinished) {
 		t.Errorf("got %v", err)
 	}
-	if diff := cmp.Diff([]string{"start", "action wild", "error no network"}, e.heard); diff != "" {
+	if diff := cmp.Diff([]string{"start", "action test_tool", "error no network"}, e.heard); diff != "" {
 		t.Error(diff)
 	}
 }

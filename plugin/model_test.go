@@ -88,9 +88,9 @@ func TestModelFailures(t *testing.T) {
 		is     func(error) bool
 		want   string
 	}{
-		{"an answer that breaks off", 200, []string{`{"message":{"content":"half"},"done":false}`}, llms.IsProviderUnavailableError, "breaks off"},
-		{"no answer at all", 200, nil, llms.IsProviderUnavailableError, "breaks off"},
-		{"half a line", 200, []string{`{"message":{"content":"ha`}, llms.IsProviderUnavailableError, "breaks off"},
+		{"an answer that breaks off", 200, []string{`{"message":{"content":"half"},"done":false}`}, llms.IsProviderUnavailableError, "incomplete reply"},
+		{"no answer at all", 200, nil, llms.IsProviderUnavailableError, "incomplete reply"},
+		{"half a line", 200, []string{`{"message":{"content":"ha`}, llms.IsProviderUnavailableError, "incomplete reply"},
 		{"a page of a proxy", 200, []string{`<html>`}, llms.IsProviderUnavailableError, "invalid character"},
 		{"an error in mid-stream", 200, []string{`{"message":{"content":"half"},"done":false}`, `{"error":"out of memory"}`}, llms.IsProviderUnavailableError, "out of memory"},
 		{"no such model", 404, []string{`{"error":"model \"m\" not found"}`}, notFound, `model "m" not found`},
@@ -112,7 +112,7 @@ func TestModelFailures(t *testing.T) {
 	}
 }
 
-func TestModelStopsWhenTheListenerDoes(t *testing.T) {
+func TestModelStreamingFunctionFails(t *testing.T) {
 	noLeak(t)
 	model, _ := replay(t, 200, `{"message":{"content":"one"},"done":false}`, `{"message":{"content":"two"},"done":true}`)
 	enough := errors.New("enough")
@@ -433,8 +433,8 @@ func checkConcurrency(t *testing.T, m *plugin.Model) {
 	all.Wait()
 }
 
-// TestModelWhoseServerDies kills the real server in the middle of an answer.
-func TestModelWhoseServerDies(t *testing.T) {
+// TestModelServerDies kills the real server in the middle of an answer.
+func TestModelServerDies(t *testing.T) {
 	server := ollamatest.StartOwn(t)
 	noLeak(t)
 	model := ollamaModel(t, server, ollamatest.Tools)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestOptionsThatNobodySetAreLeftAlone(t *testing.T) {
+func TestUnsetOptions(t *testing.T) {
 	tests := []struct {
 		name    string
 		options []llms.CallOption
@@ -36,7 +36,7 @@ func TestOptionsThatNobodySetAreLeftAlone(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			request, err := model.request(nil, applied(test.options))
+			request, err := model.request(nil, applyOptions(test.options))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestOptionsThatNobodySetAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestOptionsThatOllamaDoesNotHave(t *testing.T) {
+func TestUnsupportedOptions(t *testing.T) {
 	tests := []struct {
 		name    string
 		options []llms.CallOption
@@ -69,7 +69,7 @@ func TestOptionsThatOllamaDoesNotHave(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := model.request(nil, applied(test.options)); !llms.IsNotImplementedError(err) {
+			if _, err := model.request(nil, applyOptions(test.options)); !llms.IsNotImplementedError(err) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -100,7 +100,7 @@ func TestRequestFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			request, err := model.request(nil, applied(test.options))
+			request, err := model.request(nil, applyOptions(test.options))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func FuzzArguments(f *testing.F) {
 		if again := arguments(string(got), only); json.Valid(got) && isObject(string(got)) && string(again) != string(got) {
 			t.Errorf("%q became %q, then %q", input, got, again)
 		}
-		if !json.Valid(argumentsJSON(input)) {
+		if !json.Valid(argumentsAsJSON(input)) {
 			t.Errorf("%q has no JSON form", input)
 		}
 	})
@@ -190,13 +190,13 @@ func declared(schema string) []llms.Tool {
 // enough to put them back together.
 func TestTurnsSurviveAnExecutor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var want []played
+		var want []pastTurn
 		var steps []schema.AgentStep
 		for number := range rapid.IntRange(0, 5).Draw(t, "turns") {
-			p := played{turn: turn{Number: number + 1, Content: rapid.String().Draw(t, "content"), Began: time.Unix(1, 0).UTC(),
-				Tokens: rapid.IntRange(0, 9).Draw(t, "tokens"), Spelt: rapid.Bool().Draw(t, "spelt")}}
+			p := pastTurn{turn: turn{Number: number + 1, Content: rapid.String().Draw(t, "content"), Began: time.Unix(1, 0).UTC(),
+				Tokens: rapid.IntRange(0, 9).Draw(t, "tokens"), FromText: rapid.Bool().Draw(t, "spelt")}}
 			for i := range rapid.IntRange(1, 4).Draw(t, "calls") {
-				p.Calls = append(p.Calls, wanted{ID: fmt.Sprint("call_", i), Name: rapid.SampledFrom([]string{"add", "ADD", ""}).Draw(t, "name"),
+				p.Calls = append(p.Calls, requestedCall{ID: fmt.Sprint("call_", i), Name: rapid.SampledFrom([]string{"add", "ADD", ""}).Draw(t, "name"),
 					Arguments: rapid.SampledFrom([]string{`{"a":1}`, `{`, ``}).Draw(t, "arguments"), Fault: rapid.SampledFrom([]string{"", "no"}).Draw(t, "fault")})
 			}
 			actions, err := p.actions()
@@ -210,7 +210,7 @@ func TestTurnsSurviveAnExecutor(t *testing.T) {
 			}
 			want = append(want, p)
 		}
-		if diff := cmp.Diff(want, turns(steps), cmp.AllowUnexported(played{})); diff != "" {
+		if diff := cmp.Diff(want, turnsOf(steps), cmp.AllowUnexported(pastTurn{})); diff != "" {
 			t.Fatal(diff)
 		}
 	})

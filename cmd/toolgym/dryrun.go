@@ -142,7 +142,7 @@ func preview(ctx context.Context, world *console, item eval.Item, template, from
 		return err
 	}
 	if len(hidden) > 0 {
-		if err := world.printf("Ollama's chat route hides %d parts of the schemas from the model:\n  %s\n", len(hidden), strings.Join(hidden, "\n  ")); err != nil {
+		if err := world.printf("Ollama's chat route cannot carry %d parts of the schemas:\n  %s\n", len(hidden), strings.Join(hidden, "\n  ")); err != nil {
 			return err
 		}
 	}

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/ollama/ollama/api"
-
 	"toolgym/grpo/parse"
+	"toolgym/internal/ollama"
 	"toolgym/tools"
 )
 
@@ -26,38 +23,27 @@ func (c Chat) Run(ctx context.Context, env tools.Env, task tools.Task, seed int)
 	return d.run(ctx, env, task)
 }
 
-// chatRequest is api.ChatRequest with the messages as they came: decoding and
-// encoding them again would round numbers and lose fields.
-type chatRequest struct {
-	Model    string            `json:"model"`
-	Messages []json.RawMessage `json:"messages"`
-	Tools    api.Tools         `json:"tools,omitempty"`
-	Format   json.RawMessage   `json:"format,omitempty"`
-	Think    *bool             `json:"think,omitempty"`
-	LogProbs bool              `json:"logprobs,omitempty"`
-	Options  map[string]any    `json:"options"`
-	Stream   bool              `json:"stream"`   // never, when grading
-	Truncate bool              `json:"truncate"` // servers that know it then refuse what does not fit
-	Shift    bool              `json:"shift"`
-}
-
 // chatRoute is the conversation about one task.
 type chatRoute struct {
 	chat    Chat
-	request chatRequest
+	request ollama.ChatRequest
 	prompt  []json.RawMessage
 }
 
 func (c Chat) route(task tools.Task, set tools.Set, seed int) (*chatRoute, error) {
-	converted, err := ollamaTools(set)
+	converted, _, err := ollama.Tools(functions(set)) // what is lost, Hidden lists
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("converting tools for Ollama: %w", err)
 	}
 	prompt, err := messages(task)
 	if err != nil {
 		return nil, err
 	}
-	request := chatRequest{Model: c.Model, Tools: converted, Format: c.Format, Think: c.Think, LogProbs: c.LogProbs, Options: c.options(seed)}
+	request := ollama.ChatRequest{Model: c.Model, Tools: converted, Format: c.Format, LogProbs: c.LogProbs,
+		Options: c.options(seed), Truncate: new(bool), Shift: new(bool)}
+	if c.Think != nil {
+		request.Think = *c.Think
+	}
 	return &chatRoute{chat: c, request: request, prompt: prompt}, nil
 }
 
@@ -83,34 +69,6 @@ func (r *chatRoute) ask(ctx context.Context, conversation []json.RawMessage) (re
 	return got, got.readChat()
 }
 
-// answered is what Ollama says beside the message, on either of its routes.
-type answered struct {
-	Message         json.RawMessage `json:"message"`
-	Response        string          `json:"response"`
-	Done            bool            `json:"done"`
-	DoneReason      string          `json:"done_reason"`
-	PromptEvalCount count           `json:"prompt_eval_count"`
-	EvalCount       count           `json:"eval_count"`
-	LogProbs        []api.Logprob   `json:"logprobs"`
-}
-
-// A count is a number of tokens. A server that sends another number is not
-// believed.
-type count int
-
-// UnmarshalJSON refuses what is not a whole number between 0 and 2^31 - 1.
-func (c *count) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		return nil
-	}
-	n, err := strconv.ParseUint(string(text), 10, 31)
-	if err != nil {
-		return fmt.Errorf("got %.40s tokens; expected a whole number between 0 and %d", text, math.MaxInt32)
-	}
-	*c = count(n)
-	return nil
-}
-
 // decode reads a reply into a value. A reply that ends early is [errCut], one
 // that is not of the server's form is [errReply].
 func (r *reply) decode(into any) error {
@@ -126,8 +84,8 @@ func (r *reply) decode(into any) error {
 
 // readOllama reads an answer; done is required, since a connection cut between
 // two writes looks like a shorter answer.
-func (r *reply) readOllama() (answered, error) {
-	var a answered
+func (r *reply) readOllama() (ollama.Reply, error) {
+	var a ollama.Reply
 	if err := r.decode(&a); err != nil {
 		return a, err
 	}
@@ -161,17 +119,26 @@ func (r *chatRoute) answer(call tools.Call, result tools.Result) any {
 	}{"tool", string(result.Content), call.Name, call.ID}
 }
 
-// ollamaTools converts a set to the client's type. What that type can not
-// carry (bounds, defaults, closedness) does not reach the model; the calls are
-// validated against the whole schema all the same.
-func ollamaTools(set tools.Set) (api.Tools, error) {
-	text, err := json.Marshal(set)
-	if err != nil {
-		return nil, fmt.Errorf("encoding tools: %w", err)
+// functions are the tools of a set as they are declared.
+func functions(set tools.Set) []ollama.Function {
+	list := make([]ollama.Function, len(set))
+	for i, t := range set {
+		list[i] = ollama.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}
 	}
-	var out api.Tools
-	if err := json.Unmarshal(text, &out); err != nil {
+	return list
+}
+
+// Hidden lists what the chat route cannot carry of the tools' schemas, so that a
+// model never sees it: JSON pointers into the list of tools, with the reason
+// where there is one to give. Calls are validated against the whole schemas.
+func Hidden(set tools.Set) ([]string, error) {
+	_, losses, err := ollama.Tools(functions(set))
+	if err != nil {
 		return nil, fmt.Errorf("converting tools for Ollama: %w", err)
 	}
-	return out, nil
+	var list []string
+	for _, loss := range losses {
+		list = append(list, loss.String())
+	}
+	return list, nil
 }

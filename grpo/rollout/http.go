@@ -36,25 +36,15 @@ type reply struct {
 // do sends one request, with a key where there is one, and reads the whole
 // answer.
 func (c Config) do(ctx context.Context, method, path string, body []byte, key string) (reply, error) {
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.URL, "/")+path, bytes.NewReader(body))
+	resp, err := modelserver.Do(ctx, c.HTTP, method, strings.TrimRight(c.URL, "/")+path, body, key)
+	if redirect, ok := errors.AsType[*modelserver.RedirectError](err); ok {
+		return reply{Status: redirect.Status}, err
+	}
 	if err != nil {
-		return reply{}, fmt.Errorf("addressing %s: %w", modelserver.Display(c.URL), modelserver.Cause(err))
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	resp, err := modelserver.New(c.HTTP).Do(req)
-	if err != nil {
-		return reply{}, fmt.Errorf("asking %s: %w", modelserver.Display(c.URL), modelserver.Cause(err))
+		return reply{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	r := reply{Status: resp.StatusCode}
-	if err := modelserver.Redirected(resp); err != nil {
-		return r, fmt.Errorf("asking %s: %w", modelserver.Display(c.URL), err)
-	}
 	r.Body, err = modelserver.Read(heldReader{ctx, resp.Body}, c.maxReply())
 	switch {
 	case errors.Is(err, modelserver.ErrTooLong):

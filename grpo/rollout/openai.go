@@ -9,6 +9,7 @@ import (
 
 	"toolgym/grpo/parse"
 	"toolgym/internal/modelserver"
+	"toolgym/internal/ollama"
 	"toolgym/tools"
 )
 
@@ -132,8 +133,8 @@ func (r *reply) readOpenAI() error {
 			} `json:"logprobs"`
 		} `json:"choices"`
 		Usage struct {
-			PromptTokens     count `json:"prompt_tokens"`
-			CompletionTokens count `json:"completion_tokens"`
+			PromptTokens     ollama.Count `json:"prompt_tokens"`
+			CompletionTokens ollama.Count `json:"completion_tokens"`
 		} `json:"usage"`
 	}
 	if err := r.decode(&a); err != nil {

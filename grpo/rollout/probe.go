@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/grpo/parse"
 	"toolgym/internal/modelserver"
 	"toolgym/tools"
 )
@@ -179,4 +180,23 @@ func (c Config) unreachable(err error) error {
 		want = "https:// in place of http://"
 	}
 	return &tools.Error{Code: tools.Unavailable, Where: "ollama", Message: fmt.Sprintf("no Ollama server answers at %s (%v)", modelserver.Display(c.URL), err), Want: want}
+}
+
+// FamilyHint guesses from a model's template how it writes calls. It is a hint
+// for people: grading reads by auto unless told otherwise.
+func FamilyHint(template string) parse.Family {
+	for _, known := range []struct {
+		mark   string
+		family parse.Family
+	}{
+		{"<function=", parse.Qwen3Coder}, {"<tool_call>", parse.Hermes}, {"[TOOL_CALLS]", parse.Mistral}, {"<|python_tag|>", parse.Llama3JSON},
+		{"functools[", parse.Phi4Mini}, {"<|tool_call|>", parse.Granite}, {"<|tool_call_start|>", parse.LFM2}, {"<|START_ACTION|>", parse.Command},
+		{"<|channel|>", parse.Harmony}, {"<｜tool▁calls▁begin｜>", parse.DeepSeekR1}, {"<|tool_calls_section_begin|>", parse.KimiK2},
+		{"<start_function_call>", parse.FunctionGemma}, {"<|tool_call>", parse.Gemma4}, {`"parameters":`, parse.Llama3JSON},
+	} {
+		if strings.Contains(template, known.mark) {
+			return known.family
+		}
+	}
+	return parse.Auto
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"toolgym/grpo/parse"
+	"toolgym/internal/ollama"
 	"toolgym/tools"
 )
 
@@ -37,24 +38,12 @@ func (r Raw) Prompt(ctx context.Context, task tools.Task, set tools.Set) (string
 	return opened.render(ctx, nil)
 }
 
-type rawRequest struct {
-	Model    string          `json:"model"`
-	Prompt   string          `json:"prompt"`
-	Raw      bool            `json:"raw"`
-	Format   json.RawMessage `json:"format,omitempty"`
-	LogProbs bool            `json:"logprobs,omitempty"`
-	Options  map[string]any  `json:"options"`
-	Stream   bool            `json:"stream"`
-	Truncate bool            `json:"truncate"`
-	Shift    bool            `json:"shift"`
-}
-
 type rawRoute struct {
 	raw      Raw
 	template *chatTemplate
 	set      tools.Set
 	prompt   []tools.Message
-	request  rawRequest
+	request  ollama.GenerateRequest
 }
 
 func (r Raw) route(task tools.Task, set tools.Set, seed int) (*rawRoute, error) {
@@ -62,7 +51,8 @@ func (r Raw) route(task tools.Task, set tools.Set, seed int) (*rawRoute, error) 
 	if err != nil {
 		return nil, err
 	}
-	request := rawRequest{Model: r.Model, Raw: true, Format: r.Format, LogProbs: r.LogProbs, Options: r.options(seed)}
+	request := ollama.GenerateRequest{Model: r.Model, Raw: true, Format: r.Format, LogProbs: r.LogProbs,
+		Options: r.options(seed), Truncate: new(bool), Shift: new(bool)}
 	return &rawRoute{raw: r, template: t, set: set, prompt: task.Prompt, request: request}, nil
 }
 
