@@ -150,12 +150,12 @@ func TestEvalRefuses(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"no model", exitUsage, "no model is named", []string{"--ollama", server.URL}},
+		{"no model", exitUsage, "--model: missing", []string{"--ollama", server.URL}},
 		{"an unknown model", exitOutside, "good:latest", []string{"--model", "nosuch", "--ollama", server.URL}},
 		{"a model without tools", exitUsage, "--route raw", []string{"--model", "plain", "--ollama", server.URL}},
 		{"nobody listens", exitOutside, "ollama serve", []string{"--model", "good", "--ollama", "http://127.0.0.1:1"}},
 		{"https in place of http", exitOutside, "http:// in place of https://", []string{"--model", "good", "--ollama", strings.Replace(server.URL, "http:", "https:", 1)}},
-		{"no address", exitUsage, "--ollama: \"localhost\" is no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
+		{"no address", exitUsage, "--ollama: invalid address \"localhost\"", []string{"--model", "good", "--ollama", "localhost"}},
 		{"a server twice", exitUsage, "named twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
 		{"two kinds of server", exitUsage, "one or the other", []string{"--model", "good", "--ollama", server.URL, "--openai", server.URL}},
 		{"an unknown route", exitUsage, `--route: unknown route "side"; want chat, raw, both or agent`, []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},

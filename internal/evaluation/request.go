@@ -100,7 +100,7 @@ const (
 func (r Request) Validate() error {
 	switch {
 	case r.Model == "":
-		return refusal.New("model", "a name that the server lists (toolgym models)", "no model is named")
+		return refusal.New("model", "the name of a model on the server (toolgym models)", "missing")
 	case len(r.Ollama) > 0 && r.OpenAI != "":
 		return refusal.New("openai", "one or the other", "both an Ollama and an OpenAI server are named")
 	case r.OpenAI != "" && r.Route != RouteChat:

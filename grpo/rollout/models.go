@@ -16,7 +16,7 @@ import (
 	"toolgym/tools"
 )
 
-// A Model is what an Ollama server says about one of its models.
+// A Model describes a model of an Ollama server.
 type Model struct {
 	Name         string   `json:"name"`
 	Digest       string   `json:"digest"`
@@ -27,19 +27,19 @@ type Model struct {
 	Capabilities []string `json:"capabilities"`
 	Tools        bool     `json:"tools"`    // native tool calling
 	Thinking     bool     `json:"thinking"` // marked reasoning
-	Context      int      `json:"context"`  // tokens that the model was made for; 0 is unknown
+	Context      int      `json:"context"`  // context length of the model in tokens; 0 means unknown
 	Parser       string   `json:"parser,omitempty"`
 	Size         int64    `json:"size"` // bytes
 	Parameters   string   `json:"parameters,omitempty"`
 }
 
-// probeTimeout is how long a server may take to say what it has.
+// probeTimeout is the time limit of a request for models.
 const probeTimeout = 30 * time.Second
 
-// mostModels bounds the models that a server may list.
+// mostModels is the maximum number of models that a server may list.
 const mostModels = 10_000
 
-// some lists the first names and says how many more there are.
+// some lists the first names and the number of further ones.
 func some(names []string) string {
 	const most = 20
 	if len(names) > most {
@@ -65,14 +65,15 @@ func (c Config) Probe(ctx context.Context) (Model, error) {
 	for i, m := range models {
 		names[i] = m.Name
 	}
-	want := "ollama pull or ollama create first"
+	want := "a model of the server (ollama pull or ollama create first)"
 	if len(names) > 0 {
 		want = fmt.Sprintf("one of %s, or ollama pull first", some(names))
 	}
 	return Model{}, &tools.Error{Code: tools.Unavailable, Where: "model", Message: fmt.Sprintf("the server at %s does not have the model %q", modelserver.Display(c.URL), c.Model), Want: want}
 }
 
-// Models lists what the server has, without what only Probe asks for.
+// Models lists the models of the server, without the fields that only Probe
+// asks for.
 func (c Config) Models(ctx context.Context) ([]Model, error) {
 	if err := ValidateURL(c.URL); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (c Config) Models(ctx context.Context) ([]Model, error) {
 		return nil, err
 	}
 	if len(listed.Models) > mostModels {
-		return nil, c.unreachable(fmt.Errorf("/api/tags lists %d models, at most %d are read", len(listed.Models), mostModels))
+		return nil, c.unreachable(fmt.Errorf("/api/tags lists %d models; expected at most %d", len(listed.Models), mostModels))
 	}
 	models := make([]Model, len(listed.Models))
 	for i, m := range listed.Models {
@@ -105,7 +106,7 @@ func (c Config) Models(ctx context.Context) ([]Model, error) {
 	return models, nil
 }
 
-// Describe lists the models with all that the server says about each.
+// Describe lists the models with all fields.
 func (c Config) Describe(ctx context.Context) ([]Model, error) {
 	models, err := c.Models(ctx)
 	if err != nil {
@@ -119,7 +120,7 @@ func (c Config) Describe(ctx context.Context) ([]Model, error) {
 	return models, nil
 }
 
-// show fills in what /api/show says.
+// show sets the fields of /api/show.
 func (c Config) show(ctx context.Context, m *Model) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -144,18 +145,18 @@ func (c Config) show(ctx context.Context, m *Model) error {
 	m.Template, m.TemplateHash, m.Parser, m.Parameters = shown.Template, "sha256:"+hex.EncodeToString(sum[:]), shown.Parser, shown.Parameters
 	m.Capabilities = append(m.Capabilities, shown.Capabilities...)
 	m.Tools, m.Thinking = slices.Contains(m.Capabilities, "tools"), slices.Contains(m.Capabilities, "thinking")
-	if shown.Capabilities == nil { // the server does not say; native calling needs a template that shows tools
+	if shown.Capabilities == nil { // not reported: native calling needs a template that uses tools
 		m.Tools = strings.Contains(shown.Template, ".Tools")
 	}
 	for key, value := range shown.ModelInfo {
 		if strings.HasSuffix(key, ".context_length") {
-			_ = json.Unmarshal(value, &m.Context) // another form leaves it unknown
+			_ = json.Unmarshal(value, &m.Context) // an invalid value means unknown
 		}
 	}
 	return nil
 }
 
-// get asks for one of the server's descriptions of itself.
+// get requests one of the server's descriptions.
 func (c Config) get(ctx context.Context, path string, into any) error {
 	r, err := c.do(ctx, http.MethodGet, path, nil, "")
 	switch {
@@ -165,12 +166,12 @@ func (c Config) get(ctx context.Context, path string, into any) error {
 		return c.unreachable(fmt.Errorf("%s answers: %s", path, r.Error))
 	}
 	if err := json.Unmarshal(r.Body, into); err != nil {
-		return c.unreachable(fmt.Errorf("%s does not answer as Ollama does", path))
+		return c.unreachable(fmt.Errorf("%s does not answer like Ollama", path))
 	}
 	return nil
 }
 
-// unreachable says that there is no Ollama at the address, and what to look at.
+// unreachable is the error if no Ollama server answers at the address.
 func (c Config) unreachable(err error) error {
 	want := "a running server (ollama serve), or the address of another"
 	switch text := err.Error(); {
@@ -183,7 +184,7 @@ func (c Config) unreachable(err error) error {
 }
 
 // FamilyHint guesses from a model's template how it writes calls. It is a hint
-// for people: grading reads by auto unless told otherwise.
+// for users: grading uses auto unless a family is given.
 func FamilyHint(template string) parse.Family {
 	for _, known := range []struct {
 		mark   string
