@@ -30,19 +30,19 @@ func (s *Server) reward(ctx context.Context, in *rewardInput) (*reply[dialect.Re
 	if err := s.charge(ctx, completionWeight*int64(len(in.Sent.value.Query))); err != nil {
 		return nil, err
 	}
-	asked, err := dialect.OpenRLHF(in.Sent.value, &s.desk)
+	query, err := dialect.OpenRLHF(in.Sent.value, &s.desk)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()
-	response, err := s.scorer.ScoreWithin(ctx, asked.Request, func(bytes int64) error { return s.charge(ctx, bytes) })
+	response, err := s.scorer.ScoreWithin(ctx, query.Request, func(bytes int64) error { return s.charge(ctx, bytes) })
 	if err != nil {
-		return nil, asked.Place(err)
+		return nil, query.Place(err)
 	}
 	s.metrics.scoring(response)
 	s.logScores(ctx, response)
-	rewards, err := asked.Rewards(response)
+	rewards, err := query.Rewards(response)
 	if err != nil {
 		return nil, err
 	}
