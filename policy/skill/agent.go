@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 
 	"toolgym/tools"
 )
@@ -121,4 +123,197 @@ func (a *Agent) Learn(trajectory tools.Trajectory) error {
 	}
 	_, _, err := a.library.Learn(trajectory)
 	return err
+}
+
+// An Explorer chooses a tool when no skill is known to help. It knows nothing
+// of what tools do. It is used by one goroutine.
+type Explorer interface {
+	// Begin is called when an episode begins.
+	Begin()
+	// Choose picks one of the tools, of which none takes arguments, in a state
+	// that is named by a text.
+	Choose(set tools.Set, state string) tools.Call
+}
+
+// The names of the explorers.
+const (
+	ExploreNovelty = "novelty" // by counts: the tool that was tried least in the state
+	ExploreRandom  = "random"
+)
+
+// NewExplorer makes an explorer by its name, which draws from the source. An
+// unknown name is an [*tools.Error], code Invalid.
+func NewExplorer(name string, source rand.Source) (Explorer, error) {
+	e := &explorer{draw: rand.New(source), novelty: name == ExploreNovelty}
+	if name != ExploreNovelty && name != ExploreRandom {
+		return nil, invalid("explorer", fmt.Sprintf("unknown explorer %.80q", name), "novelty or random")
+	}
+	return e, nil
+}
+
+type explorer struct {
+	draw    *rand.Rand
+	novelty bool
+	tried   map[[2]string]int // by state and tool, in this episode
+}
+
+func (e *explorer) Begin() { e.tried = map[[2]string]int{} }
+
+func (e *explorer) Choose(set tools.Set, state string) tools.Call {
+	var least []string
+	fewest := 0
+	for _, tool := range set {
+		if strings.HasPrefix(tool.Name, Prefix) {
+			continue
+		}
+		n := 0
+		if e.novelty {
+			n = e.tried[[2]string{state, tool.Name}]
+		}
+		if len(least) == 0 || n < fewest {
+			least, fewest = least[:0], n
+		}
+		if n == fewest {
+			least = append(least, tool.Name)
+		}
+	}
+	if len(least) == 0 {
+		return tools.Call{}
+	}
+	name := least[e.draw.Uint32N(uint32(len(least)))]
+	if e.novelty {
+		e.tried[[2]string{state, name}]++
+	}
+	return tools.Call{Name: name, Arguments: json.RawMessage("{}")}
+}
+
+// segment is how many of an episode's last steps become a skill, and
+// fewestSteps how many an episode must have.
+const (
+	segment     = 5
+	fewestSteps = 3
+)
+
+// documented is the published agent: a skill that applies is executed whole,
+// and otherwise it walks straight to the next target, which is optimal already.
+type documented struct {
+	library *Library // nil: only walks
+	tally   Tally
+}
+
+func (a *documented) Tally() Tally { return a.tally }
+
+func (a *documented) Play(ctx context.Context, task tools.Task, observation json.RawMessage, caller tools.Caller) error {
+	v, err := look(task, observation)
+	if err != nil {
+		return err
+	}
+	a.tally = Tally{}
+	for done := false; !done; {
+		if done, err = a.decide(ctx, v, caller); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide executes the skill that is nearest to the state, or one action.
+func (a *documented) decide(ctx context.Context, v *view, caller tools.Caller) (done bool, err error) {
+	a.tally.Decisions++
+	if a.library == nil {
+		return act(ctx, v, caller, straight(v))
+	}
+	found, err := a.library.Retrieve(v.state(), documentedEmbedding(v.agent, v.key, v.open, nil), 1)
+	if err != nil {
+		return false, err
+	}
+	if len(found) == 0 {
+		return act(ctx, v, caller, straight(v))
+	}
+	a.tally.Uses++
+	for _, call := range found[0].Actions {
+		if done, err = act(ctx, v, caller, call); err != nil || done {
+			break
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	return done, a.library.Count(found[0].Name, done)
+}
+
+func act(ctx context.Context, v *view, caller tools.Caller, call tools.Call) (done bool, err error) {
+	step, err := caller.Step(ctx, call)
+	if err != nil {
+		return false, err
+	}
+	_, err = v.update(step.Result.Content)
+	return step.Done(), err
+}
+
+// straight is the published exploration: across to the next target, then up or
+// down, then what is to be done there.
+func straight(v *view) tools.Call {
+	flag, target, _ := v.next()
+	way := target.minus(v.agent)
+	name := map[string]string{hasKey: "pickup_key", doorOpen: "open_door"}[flag]
+	switch {
+	case way[0] > 0:
+		name = "move_right"
+	case way[0] < 0:
+		name = "move_left"
+	case way[1] > 0:
+		name = "move_up"
+	case way[1] < 0:
+		name = "move_down"
+	}
+	return tools.Call{Name: name, Arguments: json.RawMessage("{}")}
+}
+
+// Learn adds the skill of an episode to the library.
+func (a *documented) Learn(trajectory tools.Trajectory) error {
+	if a.library == nil || !trajectory.Success || len(trajectory.Steps) < fewestSteps {
+		return nil
+	}
+	s, err := extractLast(trajectory)
+	if err != nil {
+		return err
+	}
+	_, err = a.library.Add(s)
+	return err
+}
+
+// extractLast makes a skill of an episode's last steps, as published. It is
+// named by what changed.
+func extractLast(trajectory tools.Trajectory) (Skill, error) {
+	v, err := look(trajectory.Task, trajectory.Observation)
+	if err != nil {
+		return Skill{}, err
+	}
+	first := max(0, len(trajectory.Steps)-segment)
+	s := Skill{Env: gridworldName, TimesFound: 1}
+	var start standing
+	for i, step := range trajectory.Steps {
+		if i == first {
+			start = v.standing()
+		}
+		if _, err := v.update(step.Result.Content); err != nil {
+			return Skill{}, err
+		}
+		if i >= first {
+			s.Actions = append(s.Actions, tools.Call{Name: step.Call.Name, Arguments: json.RawMessage("{}")})
+			s.Path = append(s.Path, v.agent.minus(start.at))
+		}
+	}
+	s.Preconditions = map[string]bool{hasKey: start.key, doorOpen: start.open}
+	switch {
+	case v.key && !start.key:
+		s.Name = "acquire_key"
+	case v.open && !start.open:
+		s.Name = "open_door_sequence"
+	default:
+		s.Name = fmt.Sprintf("navigate_%d_steps", len(s.Actions))
+	}
+	s.Embedding = documentedEmbedding(start.at, start.key, start.open, s.Actions)
+	return s, nil
 }

@@ -1,9 +1,14 @@
 package skill
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"slices"
 
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
@@ -196,4 +201,83 @@ func (p player) record(part string, number int, t tools.Trajectory, tally Tally)
 		e.Agent, e.Skills = WithSkills, p.library.Len()
 	}
 	return e
+}
+
+// mostEpisodes is the number of a course's last episode at the most.
+const mostEpisodes = 100_000
+
+// mostLine bounds a line of a record.
+const mostLine = 1 << 20
+
+// ReadEpisodes reads a course's record, a line an episode. A line that is none
+// is an [*tools.Error], code Invalid, that names it.
+func ReadEpisodes(r io.Reader) ([]Episode, error) {
+	var episodes []Episode
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, mostLine)
+	for n := 1; lines.Scan(); n++ {
+		var e Episode
+		decoder := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&e); err != nil {
+			return nil, invalid(fmt.Sprintf("line %d", n), err.Error(), "an episode as toolgym skills learn writes it")
+		}
+		if e.Number < 1 || e.Number > mostEpisodes {
+			return nil, invalid(fmt.Sprintf("line %d", n), fmt.Sprintf("episode %d", e.Number), fmt.Sprintf("1 to %d", mostEpisodes))
+		}
+		episodes = append(episodes, e)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading a record of episodes: %w", err)
+	}
+	return episodes, nil
+}
+
+// A Summary is what a course has shown: medians over the episodes of all runs
+// in which nothing was learnt any more, or over all where none were set apart.
+type Summary struct {
+	MedianDecisions     float64 `json:"median_decisions"`
+	MedianSteps         float64 `json:"median_steps"`
+	BaselineMedianSteps float64 `json:"baseline_median_steps"` // of the explorer without skills, whose steps are its decisions
+	// OptimumRatio is the steps of all these episodes, of those that failed too,
+	// over the steps that their tasks need.
+	OptimumRatio float64 `json:"optimum_ratio"`
+}
+
+// Summarise computes the summary of a course's episodes.
+func Summarise(episodes []Episode) Summary {
+	part := Learning
+	if slices.ContainsFunc(episodes, func(e Episode) bool { return e.Part == Evaluating }) {
+		part = Evaluating
+	}
+	var decisions, steps, baseline []float64
+	taken, optimal := 0, 0
+	for _, e := range episodes {
+		switch {
+		case e.Part != part:
+		case e.Agent == WithoutSkills:
+			baseline = append(baseline, float64(e.Steps))
+		default:
+			decisions, steps = append(decisions, float64(e.Decisions)), append(steps, float64(e.Steps))
+			taken, optimal = taken+e.Steps, optimal+e.Optimal
+		}
+	}
+	s := Summary{MedianDecisions: quantile(decisions, 0.5), MedianSteps: quantile(steps, 0.5), BaselineMedianSteps: quantile(baseline, 0.5)}
+	if optimal > 0 {
+		s.OptimumRatio = float64(taken) / float64(optimal)
+	}
+	return s
+}
+
+// quantile interpolates between the closest ranks (Hyndman and Fan, type 7);
+// it is 0 of nothing.
+func quantile(values []float64, p float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
