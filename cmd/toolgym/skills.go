@@ -44,7 +44,7 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 	if c.Env != "gridworld" {
 		return c.learnMacros(ctx, world)
 	}
-	course := skill.Course{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
+	course := skill.Experiment{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
 	var err error
 	if course.Library, err = libraryIn(c.Out); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 	if err != nil {
 		return fmt.Errorf("stopped after %d of %d episodes; %s", len(episodes), course.Total(), c.where())
 	}
-	return world.printJSON(skill.Summarise(episodes))
+	return world.printJSON(skill.Summarize(episodes))
 }
 
 func printEpisode(out io.Writer, e skill.Episode) error {

@@ -67,8 +67,8 @@ func TestCutOffTellsNothing(t *testing.T) {
 	must(t, err)
 	agent := skill.NewAgent(library, explorer)
 	must(t, agent.Play(t.Context(), task, observation, env))
-	if agent.Tally() != (skill.Tally{Decisions: 1, Uses: 1}) {
-		t.Errorf("the episode took %+v", agent.Tally())
+	if agent.Counts() != (skill.EpisodeCounts{Decisions: 1, Uses: 1}) {
+		t.Errorf("the episode took %+v", agent.Counts())
 	}
 	if stats := library.Stats(); stats.Uses != 0 {
 		t.Errorf("%d uses are counted", stats.Uses)
@@ -139,15 +139,15 @@ func trained(t *testing.T) *policy.Net {
 // here, and has them answer every task of the stages by one decision each.
 func TestMacrosOfThePolicy(t *testing.T) {
 	library := skill.NewLibrary(tools.Sound)
-	lesson := skill.Lesson{Spec: arithmetic.Spec(), Levels: []string{"0", "1", "2"}, Further: []string{"large"}, Episodes: 20, Tasks: 200,
+	experiment := skill.MacroExperiment{Spec: arithmetic.Spec(), Levels: []string{"0", "1", "2"}, Further: []string{"large"}, Episodes: 20, Tasks: 200,
 		Teacher: planner{trained(t), arithmetic.NewEnumerator()}}
-	must(t, lesson.Learn(t.Context(), library, func(skill.Episode) error { return nil }))
-	grades, err := lesson.Examine(t.Context(), library, func(skill.Episode) error { return nil })
+	must(t, experiment.Learn(t.Context(), library, func(skill.Episode) error { return nil }))
+	results, err := experiment.Evaluate(t.Context(), library, func(skill.Episode) error { return nil })
 	must(t, err)
-	if len(grades) != 15 { // the policy does not know level large
-		t.Errorf("%d grades", len(grades))
+	if len(results) != 15 { // the policy does not know level large
+		t.Errorf("%d grades", len(results))
 	}
-	for _, g := range grades {
+	for _, g := range results {
 		t.Logf("%+v", g)
 		if g.Agent == "macros" && (g.Solved != g.Tasks || g.Decisions > 1) {
 			t.Errorf("%+v", g)

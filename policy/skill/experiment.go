@@ -14,24 +14,23 @@ import (
 	"toolgym/tools/gridworld"
 )
 
-// Seeds is how many runs a course has: it is learnt anew from as many seeds, so
-// that the spread can be shown.
+// Seeds is the number of runs of an experiment, with consecutive seeds.
 const Seeds = 5
 
-// A Course lets an agent learn on the gridworld, and the same explorer without
-// skills play the same tasks. Zero values take the defaults that are named.
-type Course struct {
+// An Experiment trains an agent on the gridworld, and plays the same tasks with
+// the same explorer without skills. Zero values mean the defaults.
+type Experiment struct {
 	Rules      string // default sound
 	Level      string // default 0
-	Episodes   int    // in which is learnt; default 60, under the documented rules 15
-	Evaluation int    // fresh tasks on which it is measured afterwards; default 40, under the documented rules none: every task is the same
-	Seed       uint64 // of the first run; the others take the next ones
-	Explorer   string // default novelty; the documented agent has its own
-	// Library is what every run begins with, nil for nothing. It is not changed.
+	Episodes   int    // to learn from; default 60, under the documented rules 15
+	Evaluation int    // new tasks to evaluate on; default 40, under the documented rules none, since all tasks are equal
+	Seed       uint64 // of the first run; the others have the next ones
+	Explorer   string // default novelty; not used under the documented rules
+	// Library is copied at the start of every run; nil means empty.
 	Library *Library
 }
 
-// Who played, and in which part of a course.
+// The agents and the parts of an experiment.
 const (
 	WithSkills    = "skills"
 	WithoutSkills = "explorer"
@@ -39,7 +38,7 @@ const (
 	Evaluating    = "evaluation"
 )
 
-// An Episode is one line of a course's record.
+// An Episode is one record of an experiment.
 type Episode struct {
 	Run       int     `json:"run"`   // from 0
 	Agent     string  `json:"agent"` // WithSkills or WithoutSkills
@@ -47,16 +46,16 @@ type Episode struct {
 	Number    int     `json:"episode"`
 	Task      string  `json:"task"`
 	Reward    float64 `json:"reward"`
-	Steps     int     `json:"steps"` // primitive ones
+	Steps     int     `json:"steps"` // calls of the environment
 	Decisions int     `json:"decisions"`
 	Optimal   int     `json:"optimal"`
 	Success   bool    `json:"success"`
-	Skills    int     `json:"skills"` // in the library afterwards
+	Skills    int     `json:"skills"` // in the library after the episode
 	Uses      int     `json:"uses"`   // of skills, in this episode
 }
 
-// WithDefaults fills in the zero values.
-func (c Course) WithDefaults() Course {
+// WithDefaults sets the zero values.
+func (c Experiment) WithDefaults() Experiment {
 	if c.Rules == "" {
 		c.Rules = tools.Sound
 	}
@@ -75,12 +74,12 @@ func (c Course) WithDefaults() Course {
 	return c
 }
 
-// Validate reports what can not be learnt from, as an [*tools.Error], code
-// Invalid. Zero is valid where it takes a default.
-func (c Course) Validate() error {
+// Validate returns a [*tools.Error] with code invalid for an invalid
+// experiment. Zero is valid for a field with a default.
+func (c Experiment) Validate() error {
 	c = c.WithDefaults()
 	if c.Episodes < 0 || c.Evaluation < 0 || c.Episodes > mostEpisodes || c.Evaluation > mostEpisodes {
-		return invalid("episodes", fmt.Sprintf("%d episodes and %d to evaluate", c.Episodes, c.Evaluation), fmt.Sprintf("1 to %d", mostEpisodes))
+		return invalid("episodes", fmt.Sprintf("got %d episodes and %d to evaluate", c.Episodes, c.Evaluation), fmt.Sprintf("1 to %d", mostEpisodes))
 	}
 	if _, err := NewExplorer(c.Explorer, rand.NewPCG(0, 0)); err != nil {
 		return err
@@ -92,16 +91,15 @@ func (c Course) Validate() error {
 	return err
 }
 
-// Total is the number of episodes that Run plays.
-func (c Course) Total() int {
+// Total returns the number of episodes that Run plays.
+func (c Experiment) Total() int {
 	c = c.WithDefaults()
 	return 2 * Seeds * (c.Episodes + c.Evaluation)
 }
 
-// Run plays the course, run by run, and shows each episode to the observer. It
-// returns the library of the first run, also when the context ends before the
-// course does.
-func (c Course) Run(ctx context.Context, observe func(Episode) error) (*Library, error) {
+// Run plays the runs in order and passes each episode to observe. It returns
+// the library of the first run, also if the context ends earlier.
+func (c Experiment) Run(ctx context.Context, observe func(Episode) error) (*Library, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -116,7 +114,7 @@ func (c Course) Run(ctx context.Context, observe func(Episode) error) (*Library,
 			first = library
 		}
 		for _, l := range []*Library{library, nil} {
-			p := player{course: c, run: run, library: l, observe: observe}
+			p := experimentRun{experiment: c, run: run, library: l, observe: observe}
 			if err := p.play(ctx); err != nil {
 				return first, err
 			}
@@ -125,56 +123,57 @@ func (c Course) Run(ctx context.Context, observe func(Episode) error) (*Library,
 	return first, nil
 }
 
-// A learner is an agent that can learn from what it played.
+// A learner is an agent that can learn from an episode.
 type learner interface {
 	tools.Agent
-	Tally() Tally
+	Counts() EpisodeCounts
 	Learn(tools.Trajectory) error
 }
 
-// A player is one run of a course, with or without skills.
-type player struct {
-	course  Course
-	run     int
-	library *Library
-	observe func(Episode) error
+// An experimentRun is one run of an experiment, with or without skills.
+type experimentRun struct {
+	experiment Experiment
+	run        int
+	library    *Library
+	observe    func(Episode) error
 }
 
-// play learns, and is then measured on fresh tasks without learning further.
-func (p player) play(ctx context.Context) error {
+// play trains the agent, then evaluates it on new tasks without learning.
+func (p experimentRun) play(ctx context.Context) error {
 	agent, err := p.agent(p.library)
 	if err != nil {
 		return err
 	}
-	if err := p.part(ctx, agent, Learning, p.course.Episodes); err != nil {
+	if err := p.part(ctx, agent, Learning, p.experiment.Episodes); err != nil {
 		return err
 	}
 	if a, ok := agent.(*Agent); ok {
 		agent = a.Frozen()
 	}
-	return p.part(ctx, agent, Evaluating, p.course.Evaluation)
+	return p.part(ctx, agent, Evaluating, p.experiment.Evaluation)
 }
 
-func (p player) agent(library *Library) (learner, error) {
-	if p.course.Rules == tools.Documented {
+func (p experimentRun) agent(library *Library) (learner, error) {
+	if p.experiment.Rules == tools.Documented {
 		return &documented{library: library}, nil
 	}
-	explorer, err := NewExplorer(p.course.Explorer, rand.NewPCG(p.course.Seed+uint64(p.run), 1))
+	explorer, err := NewExplorer(p.experiment.Explorer, rand.NewPCG(p.experiment.Seed+uint64(p.run), 1))
 	return NewAgent(library, explorer), err
 }
 
-// streams of task seeds, so that no task is evaluated that was learnt from.
+// stream returns the stream of task seeds, so that no task is used for both
+// learning and evaluation.
 func stream(part string) uint64 { return map[string]uint64{Learning: 2, Evaluating: 3}[part] }
 
-func (p player) part(ctx context.Context, agent learner, part string, episodes int) error {
-	draw := rand.New(rand.NewPCG(p.course.Seed+uint64(p.run), stream(part)))
+func (p experimentRun) part(ctx context.Context, agent learner, part string, episodes int) error {
+	draw := rand.New(rand.NewPCG(p.experiment.Seed+uint64(p.run), stream(part)))
 	spec := gridworld.Spec()
 	env := spec.New()
 	for n := range episodes {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		task, err := spec.Task(p.course.Rules, p.course.Level, draw.Uint64())
+		task, err := spec.Task(p.experiment.Rules, p.experiment.Level, draw.Uint64())
 		if err != nil {
 			return err
 		}
@@ -187,30 +186,30 @@ func (p player) part(ctx context.Context, agent learner, part string, episodes i
 				return err
 			}
 		}
-		if err := p.observe(p.record(part, n+1, trajectory, agent.Tally())); err != nil {
+		if err := p.observe(p.record(part, n+1, trajectory, agent.Counts())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p player) record(part string, number int, t tools.Trajectory, tally Tally) Episode {
+func (p experimentRun) record(part string, number int, t tools.Trajectory, counts EpisodeCounts) Episode {
 	e := Episode{Run: p.run, Agent: WithoutSkills, Part: part, Number: number, Task: t.Task.ID, Reward: t.Return, Steps: len(t.Steps),
-		Decisions: tally.Decisions, Optimal: t.Task.Optimal, Success: t.Success, Uses: tally.Uses}
+		Decisions: counts.Decisions, Optimal: t.Task.Optimal, Success: t.Success, Uses: counts.Uses}
 	if p.library != nil {
 		e.Agent, e.Skills = WithSkills, p.library.Len()
 	}
 	return e
 }
 
-// mostEpisodes is the number of a course's last episode at the most.
+// mostEpisodes is the maximum number of episodes.
 const mostEpisodes = 100_000
 
-// mostLine bounds a line of a record.
+// mostLine is the maximum length of a line.
 const mostLine = 1 << 20
 
-// ReadEpisodes reads a course's record, a line an episode. A line that is none
-// is an [*tools.Error], code Invalid, that names it.
+// ReadEpisodes reads the record of an experiment, one line per episode. An
+// invalid line is a [*tools.Error] with code invalid and its number.
 func ReadEpisodes(r io.Reader) ([]Episode, error) {
 	var episodes []Episode
 	lines := bufio.NewScanner(r)
@@ -223,7 +222,7 @@ func ReadEpisodes(r io.Reader) ([]Episode, error) {
 			return nil, invalid(fmt.Sprintf("line %d", n), err.Error(), "an episode as toolgym skills learn writes it")
 		}
 		if e.Number < 1 || e.Number > mostEpisodes {
-			return nil, invalid(fmt.Sprintf("line %d", n), fmt.Sprintf("episode %d", e.Number), fmt.Sprintf("1 to %d", mostEpisodes))
+			return nil, invalid(fmt.Sprintf("line %d", n), fmt.Sprintf("got episode %d", e.Number), fmt.Sprintf("1 to %d", mostEpisodes))
 		}
 		episodes = append(episodes, e)
 	}
@@ -233,19 +232,19 @@ func ReadEpisodes(r io.Reader) ([]Episode, error) {
 	return episodes, nil
 }
 
-// A Summary is what a course has shown: medians over the episodes of all runs
-// in which nothing was learnt any more, or over all where none were set apart.
+// A Summary has medians over the evaluation episodes of all runs, or over the
+// learning episodes without any.
 type Summary struct {
 	MedianDecisions     float64 `json:"median_decisions"`
 	MedianSteps         float64 `json:"median_steps"`
-	BaselineMedianSteps float64 `json:"baseline_median_steps"` // of the explorer without skills, whose steps are its decisions
-	// OptimumRatio is the steps of all these episodes, of those that failed too,
-	// over the steps that their tasks need.
+	BaselineMedianSteps float64 `json:"baseline_median_steps"` // of the explorer without skills
+	// OptimumRatio is the number of steps of all these episodes, including failed
+	// ones, divided by the number that their tasks need.
 	OptimumRatio float64 `json:"optimum_ratio"`
 }
 
-// Summarise computes the summary of a course's episodes.
-func Summarise(episodes []Episode) Summary {
+// Summarize returns the summary of an experiment's episodes.
+func Summarize(episodes []Episode) Summary {
 	part := Learning
 	if slices.ContainsFunc(episodes, func(e Episode) bool { return e.Part == Evaluating }) {
 		part = Evaluating
@@ -269,8 +268,8 @@ func Summarise(episodes []Episode) Summary {
 	return s
 }
 
-// quantile interpolates between the closest ranks (Hyndman and Fan, type 7);
-// it is 0 of nothing.
+// quantile interpolates between the closest ranks (Hyndman and Fan, type 7); it
+// is 0 without values.
 func quantile(values []float64, p float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -23,7 +23,7 @@ import (
 )
 
 // learn runs a course and returns its episodes.
-func learn(t *testing.T, c skill.Course) ([]skill.Episode, *skill.Library) {
+func learn(t *testing.T, c skill.Experiment) ([]skill.Episode, *skill.Library) {
 	t.Helper()
 	var all []skill.Episode
 	library, err := c.Run(t.Context(), func(e skill.Episode) error {
@@ -42,19 +42,19 @@ func learn(t *testing.T, c skill.Course) ([]skill.Episode, *skill.Library) {
 // hardly more steps than are needed.
 func TestLearning(t *testing.T) {
 	tests := []struct {
-		name   string
-		course skill.Course
-		ratio  float64
+		name       string
+		experiment skill.Experiment
+		ratio      float64
 	}{
-		{"level 0", skill.Course{Level: "0"}, 1.2},
-		{"level 1", skill.Course{Level: "1"}, 1.2},
-		{"level 1, random", skill.Course{Level: "1", Explorer: skill.ExploreRandom}, 1.2},
-		{"level 2", skill.Course{Level: "2"}, 1.5},
+		{"level 0", skill.Experiment{Level: "0"}, 1.2},
+		{"level 1", skill.Experiment{Level: "1"}, 1.2},
+		{"level 1, random", skill.Experiment{Level: "1", Explorer: skill.ExploreRandom}, 1.2},
+		{"level 2", skill.Experiment{Level: "2"}, 1.5},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			episodes, library := learn(t, test.course)
-			got := skill.Summarise(episodes)
+			episodes, library := learn(t, test.experiment)
+			got := skill.Summarize(episodes)
 			if got.MedianDecisions > got.BaselineMedianSteps/2 || got.OptimumRatio > test.ratio || got.MedianSteps >= got.BaselineMedianSteps {
 				t.Errorf("%+v", got)
 			}
@@ -66,9 +66,9 @@ func TestLearning(t *testing.T) {
 }
 
 func TestCourseIsRepeatable(t *testing.T) {
-	course := skill.Course{Level: "1", Episodes: 5, Evaluation: 2, Seed: 9}
-	first, library := learn(t, course)
-	again, other := learn(t, course)
+	experiment := skill.Experiment{Level: "1", Episodes: 5, Evaluation: 2, Seed: 9}
+	first, library := learn(t, experiment)
+	again, other := learn(t, experiment)
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Error(diff)
 	}
@@ -80,10 +80,10 @@ func TestCourseIsRepeatable(t *testing.T) {
 // TestCourseGoesOn: who begins with a library that was learnt before is good
 // from the first episode on, and does not change it.
 func TestCourseGoesOn(t *testing.T) {
-	_, library := learn(t, skill.Course{Level: "1"})
+	_, library := learn(t, skill.Experiment{Level: "1"})
 	before := library.Skills()
-	episodes, _ := learn(t, skill.Course{Level: "2", Episodes: 1, Evaluation: 5, Library: library})
-	if got := skill.Summarise(episodes); got.OptimumRatio > 1.5 {
+	episodes, _ := learn(t, skill.Experiment{Level: "2", Episodes: 1, Evaluation: 5, Library: library})
+	if got := skill.Summarize(episodes); got.OptimumRatio > 1.5 {
 		t.Errorf("learnt at level 1, played at level 2: %+v", got)
 	}
 	if diff := cmp.Diff(before, library.Skills()); diff != "" {
@@ -93,7 +93,7 @@ func TestCourseGoesOn(t *testing.T) {
 
 func TestCourseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	library, err := skill.Course{Level: "1"}.Run(ctx, func(e skill.Episode) error {
+	library, err := skill.Experiment{Level: "1"}.Run(ctx, func(e skill.Episode) error {
 		if e.Number == 20 {
 			cancel()
 		}
@@ -106,20 +106,20 @@ func TestCourseStops(t *testing.T) {
 
 func TestCourseRefuses(t *testing.T) {
 	tests := []struct {
-		name   string
-		course skill.Course
-		code   string
+		name       string
+		experiment skill.Experiment
+		code       string
 	}{
-		{"a level that does not exist", skill.Course{Level: "9"}, tools.Invalid},
-		{"rules that do not exist", skill.Course{Rules: "new"}, tools.Invalid},
-		{"a level without documented rules", skill.Course{Rules: tools.Documented, Level: "2"}, tools.Invalid},
-		{"fewer than no episodes", skill.Course{Episodes: -1}, tools.Invalid},
-		{"an explorer that does not exist", skill.Course{Explorer: "wise"}, tools.Invalid},
-		{"a library of other rules", skill.Course{Library: skill.NewLibrary(tools.Documented)}, tools.Conflict},
+		{"a level that does not exist", skill.Experiment{Level: "9"}, tools.Invalid},
+		{"rules that do not exist", skill.Experiment{Rules: "new"}, tools.Invalid},
+		{"a level without documented rules", skill.Experiment{Rules: tools.Documented, Level: "2"}, tools.Invalid},
+		{"fewer than no episodes", skill.Experiment{Episodes: -1}, tools.Invalid},
+		{"an explorer that does not exist", skill.Experiment{Explorer: "wise"}, tools.Invalid},
+		{"a library of other rules", skill.Experiment{Library: skill.NewLibrary(tools.Documented)}, tools.Conflict},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := test.course.Run(t.Context(), func(skill.Episode) error { return nil })
+			_, err := test.experiment.Run(t.Context(), func(skill.Episode) error { return nil })
 			wantCode(t, err, test.code)
 		})
 	}
@@ -137,7 +137,7 @@ func TestPreconditionsAreSufficient(t *testing.T) {
 					add(t, library, s)
 				}
 			}
-			spec := skill.Offer(gridworld.Spec(), library)
+			spec := skill.AddTools(gridworld.Spec(), library)
 			performed, refused := 0, 0
 			for seed := range uint64(60) {
 				trajectory := play(t, spec, level, 1000+seed, baseline.Random(rand.NewPCG(seed, 2)))
@@ -168,7 +168,7 @@ var update = flag.Bool("update", false, "write what was learnt into the golden f
 func TestDocumentedRun(t *testing.T) {
 	var lines bytes.Buffer
 	all := []skill.Episode{}
-	library, err := skill.Course{Rules: tools.Documented}.Run(t.Context(), func(e skill.Episode) error {
+	library, err := skill.Experiment{Rules: tools.Documented}.Run(t.Context(), func(e skill.Episode) error {
 		all = append(all, e)
 		if e.Run == 0 && e.Agent == skill.WithSkills {
 			return json.NewEncoder(&lines).Encode(e)
@@ -189,7 +189,7 @@ func TestDocumentedRun(t *testing.T) {
 		t.Errorf("skills %v", got)
 	}
 	want := skill.Summary{MedianDecisions: 6, MedianSteps: 10, BaselineMedianSteps: 10, OptimumRatio: 1}
-	if diff := cmp.Diff(want, skill.Summarise(all)); diff != "" {
+	if diff := cmp.Diff(want, skill.Summarize(all)); diff != "" {
 		t.Error(diff)
 	}
 	// 14 executions and 15 extractions in 14 uses: the published rate exceeds 1.
@@ -199,7 +199,7 @@ func TestDocumentedRun(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
-	episodes, _ := learn(t, skill.Course{Episodes: 4, Evaluation: 1})
+	episodes, _ := learn(t, skill.Experiment{Episodes: 4, Evaluation: 1})
 	for name, list := range map[string][]skill.Episode{"a course": episodes, "nothing": nil, "one episode": episodes[:1]} {
 		t.Run(name, func(t *testing.T) {
 			picture, err := skill.Draw(list, "png")
@@ -234,7 +234,7 @@ func wellFormed(t *testing.T, text []byte) {
 }
 
 func TestReadEpisodes(t *testing.T) {
-	episodes, _ := learn(t, skill.Course{Episodes: 2, Evaluation: 1})
+	episodes, _ := learn(t, skill.Experiment{Episodes: 2, Evaluation: 1})
 	var lines bytes.Buffer
 	for _, e := range episodes {
 		must(t, json.NewEncoder(&lines).Encode(e))

@@ -214,15 +214,15 @@ func TestExtractMacro(t *testing.T) {
 // the same shape, with numbers a hundred thousand times as large too.
 func TestMacrosGeneralise(t *testing.T) {
 	library := skill.NewLibrary(tools.Sound)
-	lesson := skill.Lesson{Spec: arithmetic.Spec(), Levels: []string{"0", "1", "2", "grounded"}, Episodes: 3, Further: []string{"large"}, Tasks: 60, Teacher: arithmetic.Spec().Oracle}
+	lesson := skill.MacroExperiment{Spec: arithmetic.Spec(), Levels: []string{"0", "1", "2", "grounded"}, Episodes: 3, Further: []string{"large"}, Tasks: 60, Teacher: arithmetic.Spec().Oracle}
 	must(t, lesson.Learn(t.Context(), library, func(skill.Episode) error { return nil }))
 	var episodes []skill.Episode
-	grades, err := lesson.Examine(t.Context(), library, func(e skill.Episode) error {
+	grades, err := lesson.Evaluate(t.Context(), library, func(e skill.Episode) error {
 		episodes = append(episodes, e)
 		return nil
 	})
 	must(t, err)
-	if got := skill.Summarise(episodes); got.MedianDecisions != 1 || got.OptimumRatio != 1 || got.BaselineMedianSteps != got.MedianSteps {
+	if got := skill.Summarize(episodes); got.MedianDecisions != 1 || got.OptimumRatio != 1 || got.BaselineMedianSteps != got.MedianSteps {
 		t.Errorf("%+v", got)
 	}
 	random := map[bool]int{}

@@ -12,7 +12,7 @@ import (
 
 // TestFeatures works embeddings out by hand, before they are scaled to length 1.
 func TestFeatures(t *testing.T) {
-	v := &view{size: 5, barred: map[Offset]bool{{2, 1}: true}, row: -1, column: -1, agent: Offset{1, 1}, key: true}
+	v := &gridView{size: 5, blocked: map[Offset]bool{{2, 1}: true}, row: -1, column: -1, agent: Offset{1, 1}, key: true}
 	for name, c := range map[string]struct {
 		to     Offset
 		target bool
@@ -24,7 +24,7 @@ func TestFeatures(t *testing.T) {
 		"here":                          {Offset{}, true, []float64{0, 0, 1, 0, 1, 1, 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(normalise(c.want), features(v, c.to, c.target), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+			if diff := cmp.Diff(normalize(c.want), features(v, c.to, c.target), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 				t.Errorf("by hand (-) and made (+):\n%s", diff)
 			}
 		})
@@ -39,12 +39,12 @@ func TestNoPlanWithoutEdges(t *testing.T) {
 		{Name: "move_right_2", Path: []Offset{{1, 0}, {2, 0}}, Actions: []tools.Call{{Name: "move_right"}, {Name: "move_right"}}},
 		{Name: "acquire_key_here", Path: []Offset{{}}, Actions: []tools.Call{{Name: "pickup_key"}}, Gains: hasKey},
 	} {
-		s.Env, s.Embedding = gridworldName, normalise([]float64{1, 0, 0, 0, 0, 0, 0, float64(len(s.Gains))})
+		s.Env, s.Embedding = gridworldName, normalize([]float64{1, 0, 0, 0, 0, 0, 0, float64(len(s.Gains))})
 		if _, err := library.Add(s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	v := &view{places: map[string]Offset{"key": {3, 0}}, row: -1, column: -1} // an odd number of cells away
+	v := &gridView{places: map[string]Offset{"key": {3, 0}}, row: -1, column: -1} // an odd number of cells away
 	if got := library.plan(v); len(got.skills) != 0 {
 		t.Errorf("planned %v", got)
 	}
@@ -57,11 +57,11 @@ func TestNoPlanWithoutEdges(t *testing.T) {
 // TestLatestResultFirst takes a number that several calls answered from the latest
 // of them that was not used, and from an operand before a result that was.
 func TestLatestResultFirst(t *testing.T) {
-	w := newWriter([]string{"3"})
+	w := newMacroBuilder([]string{"3"})
 	w.results = []value{{text: "3"}, {text: "3"}, {text: "4"}}
 	var got []source
 	for range 4 {
-		from, ok := w.locate("3")
+		from, ok := w.sourceOf("3")
 		if !ok {
 			t.Fatal("the number came from nowhere")
 		}
@@ -72,7 +72,7 @@ func TestLatestResultFirst(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want (-) and got (+):\n%s", diff)
 	}
-	if _, ok := w.locate("5"); ok {
+	if _, ok := w.sourceOf("5"); ok {
 		t.Error("5 was found")
 	}
 }

@@ -12,34 +12,34 @@ import (
 	"toolgym/tools/baseline"
 )
 
-// A Lesson makes macros of what a teacher plays on arithmetic: the policy, an
-// oracle, a language model. It then measures what the macros are worth.
-type Lesson struct {
+// A MacroExperiment makes macros of a teacher's episodes on arithmetic (a
+// policy, an oracle, a language model) and evaluates them.
+type MacroExperiment struct {
 	Spec     tools.Spec // without macros
-	Levels   []string   // that the teacher plays
-	Episodes int        // of the teacher on each level
-	Further  []string   // levels on which only is measured
-	Tasks    int        // to measure on, for each level
+	Levels   []string   // of the teacher
+	Episodes int        // of the teacher per level
+	Further  []string   // levels for evaluation only
+	Tasks    int        // for evaluation, per level
 	Seed     uint64
 	Teacher  tools.Agent
 }
 
-// A Grade is how an agent does on a level.
-type Grade struct {
+// A LevelResult is the result of an agent on a level.
+type LevelResult struct {
 	Level  string `json:"level"`
 	Agent  string `json:"agent"`
-	Macros bool   `json:"macros"` // whether they are among its tools
+	Macros bool   `json:"macros"` // whether it has macros as tools
 	Tasks  int    `json:"tasks"`
 	Solved int    `json:"solved"`
-	// Decisions and Calls are means over the tasks: a macro is one decision, and
-	// as many calls as it makes.
+	// Decisions and Calls are means over the tasks: a macro is one decision and
+	// several calls.
 	Decisions float64 `json:"decisions"`
 	Calls     float64 `json:"calls"`
 }
 
-// Learn lets the teacher play and adds the macros to the library. After each
-// episode it is shown to the observer.
-func (l Lesson) Learn(ctx context.Context, library *Library, observe func(Episode) error) error {
+// Learn plays the teacher's episodes and adds the macros to the library. It
+// passes each episode to observe.
+func (l MacroExperiment) Learn(ctx context.Context, library *Library, observe func(Episode) error) error {
 	number := 0
 	for _, level := range l.Levels {
 		draw := rand.New(rand.NewPCG(l.Seed, stream(Learning)))
@@ -65,7 +65,7 @@ func (l Lesson) Learn(ctx context.Context, library *Library, observe func(Episod
 	return nil
 }
 
-func (l Lesson) play(ctx context.Context, spec tools.Spec, level string, seed uint64, agent tools.Agent) (tools.Trajectory, error) {
+func (l MacroExperiment) play(ctx context.Context, spec tools.Spec, level string, seed uint64, agent tools.Agent) (tools.Trajectory, error) {
 	if err := ctx.Err(); err != nil {
 		return tools.Trajectory{}, err
 	}
@@ -76,14 +76,14 @@ func (l Lesson) play(ctx context.Context, spec tools.Spec, level string, seed ui
 	return tools.Rollout(ctx, spec.New(), task, agent)
 }
 
-// Examine measures on fresh tasks: the teacher and a random agent without
-// macros, a random agent with them, and an agent that only calls the macro that
-// fits. What came of each macro is counted in the library. A level that the
-// teacher does not know has no grade of it. The observer is shown the episodes
-// of the teacher, as those without skills, and of the agent that only calls macros.
-func (l Lesson) Examine(ctx context.Context, library *Library, observe func(Episode) error) ([]Grade, error) {
-	with := Offer(l.Spec, library)
-	var grades []Grade
+// Evaluate plays new tasks: the teacher and a random agent without macros, a
+// random agent with macros, and an agent that only calls the macro of the
+// task's shape. The library counts the executions. A level that the teacher
+// cannot play has no result of the teacher. The episodes of the teacher (as
+// those without skills) and of the macro agent are passed to observe.
+func (l MacroExperiment) Evaluate(ctx context.Context, library *Library, observe func(Episode) error) ([]LevelResult, error) {
+	with := AddTools(l.Spec, library)
+	var results []LevelResult
 	for _, level := range append(append([]string{}, l.Levels...), l.Further...) {
 		for _, candidate := range []struct {
 			name   string
@@ -94,25 +94,25 @@ func (l Lesson) Examine(ctx context.Context, library *Library, observe func(Epis
 			{"teacher", l.Spec, l.Teacher, false},
 			{"random", l.Spec, baseline.Random(rand.NewPCG(l.Seed, 4)), false},
 			{"random", with, baseline.Random(rand.NewPCG(l.Seed, 4)), true},
-			{"macros", with, reciter{library}, true},
+			{"macros", with, macroAgent{library}, true},
 		} {
-			episodes, err := l.exam(ctx, candidate.spec, level, candidate.agent, library)
+			episodes, err := l.evaluateLevel(ctx, candidate.spec, level, candidate.agent, library)
 			if e := (*tools.Error)(nil); errors.As(err, &e) && e.Code == tools.Invalid && candidate.name == "teacher" {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			grades = append(grades, gradeOf(episodes, Grade{Level: level, Agent: candidate.name, Macros: candidate.macros}))
+			results = append(results, levelResult(episodes, LevelResult{Level: level, Agent: candidate.name, Macros: candidate.macros}))
 			if err := show(episodes, map[string]string{"teacher": WithoutSkills, "macros": WithSkills}[candidate.name], observe); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return grades, nil
+	return results, nil
 }
 
-// show hands the episodes of an agent on; those without a name are not shown.
+// show passes the episodes of an agent on; those without a name are not shown.
 func show(episodes []Episode, agent string, observe func(Episode) error) error {
 	for _, e := range episodes {
 		e.Agent = agent
@@ -126,7 +126,7 @@ func show(episodes []Episode, agent string, observe func(Episode) error) error {
 	return nil
 }
 
-func gradeOf(episodes []Episode, g Grade) Grade {
+func levelResult(episodes []Episode, g LevelResult) LevelResult {
 	decisions, calls := 0, 0
 	for _, e := range episodes {
 		if e.Success {
@@ -139,8 +139,8 @@ func gradeOf(episodes []Episode, g Grade) Grade {
 	return g
 }
 
-// exam lets an agent play the tasks of a level.
-func (l Lesson) exam(ctx context.Context, spec tools.Spec, level string, agent tools.Agent, library *Library) ([]Episode, error) {
+// evaluateLevel plays the tasks of a level with an agent.
+func (l MacroExperiment) evaluateLevel(ctx context.Context, spec tools.Spec, level string, agent tools.Agent, library *Library) ([]Episode, error) {
 	var episodes []Episode
 	draw := rand.New(rand.NewPCG(l.Seed, stream(Evaluating)))
 	for n := range l.Tasks {
@@ -154,7 +154,7 @@ func (l Lesson) exam(ctx context.Context, spec tools.Spec, level string, agent t
 		}
 		e.Part, e.Number, e.Skills = Evaluating, n+1, library.Len()
 		episodes = append(episodes, e)
-		if _, ok := agent.(reciter); !ok {
+		if _, ok := agent.(macroAgent); !ok {
 			continue
 		}
 		if err := count(library, trajectory); err != nil {
@@ -164,16 +164,16 @@ func (l Lesson) exam(ctx context.Context, spec tools.Spec, level string, agent t
 	return episodes, nil
 }
 
-// record is an episode's figures. Its optimum is the task's own or, where the
-// task does not say, what the oracle needs.
-func (l Lesson) record(ctx context.Context, t tools.Trajectory) (Episode, error) {
+// record returns the figures of an episode. Its optimum is that of the task or,
+// without one, the number of calls of the oracle.
+func (l MacroExperiment) record(ctx context.Context, t tools.Trajectory) (Episode, error) {
 	e := Episode{Task: t.Task.ID, Reward: t.Return, Decisions: len(t.Steps), Optimal: t.Task.Optimal, Success: t.Success}
 	for _, step := range t.Steps {
-		made, err := callsMade(step)
+		newGridSkill, err := callsMade(step)
 		if err != nil {
 			return e, err
 		}
-		e.Steps += made
+		e.Steps += newGridSkill
 		if strings.HasPrefix(step.Call.Name, Prefix) && !step.Result.IsError {
 			e.Uses++
 		}
@@ -186,18 +186,18 @@ func (l Lesson) record(ctx context.Context, t tools.Trajectory) (Episode, error)
 	return e, err
 }
 
-// callsMade is how many calls of the environment a step was.
+// callsMade returns the number of calls of a step.
 func callsMade(step tools.Step) (int, error) {
-	made := struct {
+	newGridSkill := struct {
 		Calls int `json:"calls_made"`
 	}{1}
-	if err := json.Unmarshal(step.Result.Content, &made); len(step.Result.Content) > 0 && err != nil {
+	if err := json.Unmarshal(step.Result.Content, &newGridSkill); len(step.Result.Content) > 0 && err != nil {
 		return 0, fmt.Errorf("reading a result: %w", err)
 	}
-	return made.Calls, nil
+	return newGridSkill.Calls, nil
 }
 
-// count notes what came of the last macro of an episode.
+// count counts the last macro of an episode.
 func count(library *Library, t tools.Trajectory) error {
 	if len(t.Steps) == 0 {
 		return nil
@@ -206,14 +206,13 @@ func count(library *Library, t tools.Trajectory) error {
 	return library.Count(name[len(Prefix):], t.Success)
 }
 
-// reciter is an agent that solves an arithmetic task by one call: of the macro
-// whose shape is the task's, the most successful where there are several. It
-// does nothing in a task for which it has none.
-type reciter struct{ library *Library }
+// macroAgent solves an arithmetic task by one call: of the macro with the shape
+// of the task, the most successful first. Without a macro it does nothing.
+type macroAgent struct{ library *Library }
 
-var _ tools.Agent = reciter{}
+var _ tools.Agent = macroAgent{}
 
-func (r reciter) Play(ctx context.Context, task tools.Task, _ json.RawMessage, caller tools.Caller) error {
+func (r macroAgent) Play(ctx context.Context, task tools.Task, _ json.RawMessage, caller tools.Caller) error {
 	e, ok := expressionOf(task)
 	if !ok {
 		return nil
@@ -234,5 +233,5 @@ func (r reciter) Play(ctx context.Context, task tools.Task, _ json.RawMessage, c
 	return nil
 }
 
-// mostTried is how many macros are tried in a task, one after the other.
+// mostTried is the maximum number of macros that are tried in a task.
 const mostTried = 4

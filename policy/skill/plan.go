@@ -5,31 +5,30 @@ import (
 	"slices"
 )
 
-// perDecision is what a skill costs in a chain beside its steps: of ways that
-// take the same steps, that of fewer skills is chosen.
+// perDecision is the cost of a skill in a chain in addition to its steps: of ways
+// with the same number of steps, the one with fewer skills is chosen.
 const perDecision = 0.01
 
 // nearest is how many skills are retrieved for the next target.
-const nearest = 8
+const maxCandidates = 8
 
-// A chain is a sequence of skills, to be executed one after the other.
+// A chain is a sequence of skills.
 type chain struct {
 	skills []Skill
 	steps  int
 }
 
 // plan finds how to reach the next target: by the nearest of the skills that
-// reach one, if one is for exactly that way and its cells are free, or by a chain of
-// skills that takes fewer steps. Skills without a path, which a library's file may
-// hold, are no ways. It is empty where nothing is known to lead
-// there.
-func (l *Library) plan(v *view) chain {
+// reach it, if the way is the same and its cells are free, or by a chain of
+// skills that takes fewer steps. Skills without a path, which the file of a
+// library may have, are not used. The chain is empty if no way is known.
+func (l *Library) plan(v *gridView) chain {
 	gains, target, known := v.next()
-	if !known || v.size == 0 { // without edges there is no end to where ways lead
+	if !known || v.size == 0 { // a grid of unknown size is not searched
 		return chain{}
 	}
 	way := target.minus(v.agent)
-	hits, _ := l.Retrieve(v.state(), features(v, way, true), nearest) // a query of the right size
+	hits, _ := l.Retrieve(v.state(), features(v, way, true), maxCandidates) // the query has the right size
 	direct := chain{}
 	for _, s := range hits {
 		if len(s.Path) > 0 && s.Gains == gains && s.end() == way && v.clear(&s, v.agent) && (direct.steps == 0 || len(s.Actions) < direct.steps) {
@@ -46,10 +45,10 @@ func (l *Library) plan(v *view) chain {
 	return composed
 }
 
-// compose searches the cheapest chain (Dijkstra) over the cells that skills are
-// known to lead to from here. It knows of the world what the view does, and of
-// skills where they lead: nothing is tried out.
-func (l *Library) compose(v *view, gains string, target Offset) chain {
+// compose searches the cheapest chain (Dijkstra) over the cells that skills
+// lead to. It uses the view of the grid and the paths of skills; nothing is
+// tried.
+func (l *Library) compose(v *gridView, gains string, target Offset) chain {
 	ways, closing := l.usable(v, gains)
 	if len(closing) == 0 {
 		return chain{}
@@ -60,7 +59,7 @@ func (l *Library) compose(v *view, gains string, target Offset) chain {
 	for open.Len() > 0 {
 		here := heap.Pop(open).(node)
 		if here.cost > from[here.cell].cost {
-			continue // reached at less cost meanwhile
+			continue // reached at lower cost
 		}
 		if last >= 0 && here.cost >= best.cost {
 			break
@@ -87,8 +86,8 @@ func (l *Library) compose(v *view, gains string, target Offset) chain {
 	return l.trace(from, best)
 }
 
-// usable lists the skills that lead somewhere, and those that gain the flag.
-func (l *Library) usable(v *view, gains string) (ways, closing []int) {
+// usable lists the skills that move, and those that gain the flag.
+func (l *Library) usable(v *gridView, gains string) (ways, closing []int) {
 	state, bits := v.state(), v.state().bits()
 	for i := range l.skills {
 		s := &l.skills[i]
@@ -126,7 +125,7 @@ type node struct {
 	cost float64
 }
 
-// frontier is a heap of the cells to go on from.
+// frontier is a heap of the cells to expand.
 type frontier []node
 
 func (f frontier) Len() int           { return len(f) }

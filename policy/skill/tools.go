@@ -12,30 +12,29 @@ import (
 	"toolgym/tools"
 )
 
-// Prefix stands before a skill's name where it is a tool.
+// Prefix is the prefix of a skill's name as a tool.
 const Prefix = "skill_"
 
-// MostOffered is how many skills are offered as tools at the most: those that
+// MaxTools is how many skills are offered as tools at the most: those that
 // succeeded most often, then those that were found most often. A tool list of
 // hundreds would help no model.
-const MostOffered = 32
+const MaxTools = 32
 
-// Offer adds the skills of a library to an environment, as tools: skill_NAME
-// makes the calls of the skill NAME, after its own tools. They are tools like
-// all others, for whoever plays: over REST, for Ollama, for langchaingo. A call of one
-// that does not apply is an error result that says which precondition fails,
-// and spends a step; one that applies spends as many steps as it makes calls, and
-// its reward is their sum. Skills of one call are not offered, since the tool
-// that they call is, nor are the retired ones. The library is read now and
-// not again.
-func Offer(spec tools.Spec, library *Library) tools.Spec {
+// AddTools adds the skills of a library to an environment as tools: after its
+// own tools, skill_NAME makes the calls of the skill NAME. They are tools like
+// all others: over REST, for Ollama, for langchaingo. A call of a skill that
+// does not apply is an error result that names the precondition, and spends a
+// step; one that applies spends one step per call, and its reward is the sum.
+// Skills of one call and retired skills are not added. The library is read
+// once.
+func AddTools(spec tools.Spec, library *Library) tools.Spec {
 	macros := macrosOf(spec.Name, library)
 	if len(macros) == 0 {
 		return spec
 	}
 	base := spec
 	spec.Tools = func(rules, level string) tools.Set { return extend(base, macros, rules, level) }
-	spec.New = func() tools.Env { return wrap(base, macros, base.New()) }
+	spec.New = func() tools.Env { return wrapEnv(base, macros, base.New()) }
 	return spec
 }
 
@@ -45,7 +44,7 @@ type macro struct {
 	tool tools.Tool
 }
 
-// nothing is the arguments of every macro.
+// nothing is the type of arguments of every macro.
 type nothing struct{}
 
 func macrosOf(env string, library *Library) []macro {
@@ -58,10 +57,11 @@ func macrosOf(env string, library *Library) []macro {
 	slices.SortStableFunc(macros, func(a, b macro) int {
 		return cmp.Or(cmp.Compare(b.SuccessCount, a.SuccessCount), cmp.Compare(b.TimesFound, a.TimesFound))
 	})
-	return macros[:min(len(macros), MostOffered)]
+	return macros[:min(len(macros), MaxTools)]
 }
 
-// describe tells a model what the macro does and when it may be called.
+// describe is the description for a model: what the macro does and when it can
+// be called.
 func (s *Skill) describe() string {
 	var names, needs []string
 	for _, action := range s.Actions {
@@ -91,18 +91,18 @@ func (s *Skill) describe() string {
 	return fmt.Sprintf("A learnt skill of %d calls: %s%s. Preconditions: %s.", len(names), strings.Join(names, ", "), does, cmp.Or(strings.Join(needs, "; "), "none"))
 }
 
-// placeOf is the place at which a flag is gained.
+// placeOf returns the place at which a flag is gained.
 func placeOf(flag string) string {
 	return map[string]string{hasKey: "key", doorOpen: "door", atGoal: "goal"}[flag]
 }
 
-// extend is the set of a level with the macros that it has the tools for.
+// extend returns the tools of a level with the macros whose tools it has.
 func extend(base tools.Spec, macros []macro, rules, level string) tools.Set {
 	set := base.Tools(rules, level)
 	if set == nil {
 		return nil
 	}
-	set = slices.Clip(set) // it may be shared: an append must copy
+	set = slices.Clip(set) // it may be shared
 	known := map[string]bool{}
 	for _, t := range set {
 		known[t.Name] = true
@@ -115,141 +115,141 @@ func extend(base tools.Spec, macros []macro, rules, level string) tools.Set {
 	return set
 }
 
-// wrap keeps what an environment can do beside the contract.
-func wrap(base tools.Spec, macros []macro, env tools.Env) tools.Env {
-	o := &offering{Env: env, base: base, macros: macros}
+// wrapEnv adds macros to an environment and keeps its optional interfaces.
+func wrapEnv(base tools.Spec, macros []macro, env tools.Env) tools.Env {
+	o := &envWithSkills{Env: env, base: base, macros: macros}
 	speaker, speaks := env.(tools.Speaker)
-	drawing, draws := env.(drawn)
+	drawing, draws := env.(drawer)
 	switch {
 	case speaks && draws:
 		return struct {
-			*offering
+			*envWithSkills
 			tools.Speaker
-			drawn
+			drawer
 		}{o, speaker, drawing}
 	case speaks:
 		return struct {
-			*offering
+			*envWithSkills
 			tools.Speaker
 		}{o, speaker}
 	case draws:
 		return struct {
-			*offering
-			drawn
+			*envWithSkills
+			drawer
 		}{o, drawing}
 	}
 	return o
 }
 
-// drawn is an environment that draws itself.
-type drawn interface {
+// drawer is an environment that draws itself.
+type drawer interface {
 	Text() string
 	SVG() string
 }
 
-// offering is an environment with macros.
-type offering struct {
+// envWithSkills is an environment with macros.
+type envWithSkills struct {
 	tools.Env
-	base   tools.Spec
-	macros []macro
-	set    tools.Set
-	scene  scene
+	base         tools.Spec
+	macros       []macro
+	set          tools.Set
+	episodeState episodeState
 }
 
-var _ tools.Env = (*offering)(nil)
+var _ tools.Env = (*envWithSkills)(nil)
 
-func (o *offering) Tools() tools.Set { return o.set }
+func (o *envWithSkills) Tools() tools.Set { return o.set }
 
-func (o *offering) Reset(ctx context.Context, task tools.Task) (json.RawMessage, error) {
+func (o *envWithSkills) Reset(ctx context.Context, task tools.Task) (json.RawMessage, error) {
 	observation, err := o.Env.Reset(ctx, task)
 	if err != nil {
 		return nil, err
 	}
 	o.set = extend(o.base, o.macros, task.Rules, task.Level)
-	o.scene, err = setScene(task, observation)
+	o.episodeState, err = newEpisodeState(task, observation)
 	return observation, err
 }
 
-// Step makes a call, or the calls of a macro. The environment itself counts the
-// steps, also those of calls that the tools refuse.
-func (o *offering) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if _, own := o.Env.Tools().Lookup(call.Name); own || o.scene == nil {
+// Step makes a call, or the calls of a macro. The environment counts the steps,
+// including those of invalid calls.
+func (o *envWithSkills) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
+	if _, own := o.Env.Tools().Lookup(call.Name); own || o.episodeState == nil {
 		step, err := o.Env.Step(ctx, call)
-		if err == nil && !step.Result.IsError && o.scene != nil {
-			err = o.scene.observe(step.Result.Content)
+		if err == nil && !step.Result.IsError && o.episodeState != nil {
+			err = o.episodeState.observe(step.Result.Content)
 		}
 		return step, err
 	}
-	p := performance{env: o.Env, scene: o.scene}
+	p := execution{env: o.Env, episodeState: o.episodeState}
 	result, err := o.call(ctx, call, &p)
 	if err != nil {
 		return tools.Step{}, err
 	}
-	if p.steps == 0 { // refused, which spends a step
+	if p.steps == 0 { // an invalid call spends a step
 		step, err := o.Env.Step(ctx, call)
 		if err == nil {
 			step.Result = result
 		}
 		return step, err
 	}
-	return p.outcome(call, result), nil
+	return p.asStep(call, result), nil
 }
 
-// call has the named tool check the arguments before the skill is performed.
-func (o *offering) call(ctx context.Context, call tools.Call, p *performance) (tools.Result, error) {
+// call validates the arguments before the skill is executed.
+func (o *envWithSkills) call(ctx context.Context, call tools.Call, p *execution) (tools.Result, error) {
 	i := slices.IndexFunc(o.macros, func(m macro) bool { return m.tool.Name == call.Name })
 	if _, offered := o.set.Lookup(call.Name); i < 0 || !offered {
-		return o.set.Call(ctx, call) // which says what tools there are
+		return o.set.Call(ctx, call) // lists the tools
 	}
 	m := &o.macros[i]
-	return tools.Bind(m.tool, func(ctx context.Context, _ nothing) (any, error) { return p.perform(ctx, &m.Skill) }).Call(ctx, call.Arguments)
+	return tools.Bind(m.tool, func(ctx context.Context, _ nothing) (any, error) { return p.execute(ctx, &m.Skill) }).Call(ctx, call.Arguments)
 }
 
-// A scene is what is known of a running episode, from the prompt and from what
-// tools answered.
-type scene interface {
-	// observe takes a tool's result in.
+// An episodeState is what is known about a running episode, from the prompt and
+// the results of tools.
+type episodeState interface {
+	// observe reads the result of a tool.
 	observe(content json.RawMessage) error
-	// lacks says which precondition of a skill does not hold; "" where all do.
-	lacks(s *Skill) string
-	// prepare is the i-th call of a skill, with its numbers filled in.
-	prepare(s *Skill, i int) (tools.Call, error)
-	// strays says how the i-th call of a skill, begun at the mark, did not
-	// do what it should; "" where it did.
-	strays(s *Skill, i int, mark Offset) string
-	// mark is where a skill begins.
+	// unmetPrecondition returns the first precondition that does not hold; "" if all hold.
+	unmetPrecondition(s *Skill) string
+	// callAt returns the i-th call of a skill with its numbers.
+	callAt(s *Skill, i int) (tools.Call, error)
+	// mismatch returns how the effect of the i-th call of a skill differs from the
+	// expected one, seen from the mark; "" if it does not.
+	mismatch(s *Skill, i int, mark Offset) string
+	// mark returns the place at the start of a skill.
 	mark() Offset
 }
 
-// setScene begins the scene of an episode. It is nil for an environment whose
-// skills this package does not know how to perform.
-func setScene(task tools.Task, observation json.RawMessage) (scene, error) {
+// newEpisodeState returns the state of an episode; nil for an environment
+// without skills.
+func newEpisodeState(task tools.Task, observation json.RawMessage) (episodeState, error) {
 	switch task.Env {
 	case gridworldName:
-		v, err := look(task, observation)
-		return &ground{view: v}, err
+		v, err := newGridView(task, observation)
+		return &gridState{gridView: v}, err
 	case arithmeticName:
-		e, _ := expressionOf(task) // none at all fits no shape
-		return &sheet{expression: e}, nil
+		e, _ := expressionOf(task) // the empty expression matches no shape
+		return &arithmeticState{expression: e}, nil
 	}
 	return nil, nil
 }
 
-// ground is the scene of a gridworld episode.
-type ground struct {
-	*view
+// gridState is the state of a gridworld episode.
+type gridState struct {
+	*gridView
 	note string // of the last result
 }
 
-func (g *ground) observe(content json.RawMessage) error {
+func (g *gridState) observe(content json.RawMessage) error {
 	s, err := g.update(content)
 	g.note = s.Note
 	return err
 }
 
-func (g *ground) mark() Offset { return g.agent }
+func (g *gridState) mark() Offset { return g.agent }
 
-func (g *ground) lacks(s *Skill) string {
+func (g *gridState) unmetPrecondition(s *Skill) string {
 	have := g.flags()
 	for _, flag := range slices.Sorted(maps.Keys(s.Preconditions)) {
 		if want := s.Preconditions[flag]; have[flag] != want {
@@ -270,9 +270,9 @@ func (g *ground) lacks(s *Skill) string {
 	return ""
 }
 
-func (g *ground) prepare(s *Skill, i int) (tools.Call, error) { return s.Actions[i], nil }
+func (g *gridState) callAt(s *Skill, i int) (tools.Call, error) { return s.Actions[i], nil }
 
-func (g *ground) strays(s *Skill, i int, mark Offset) string {
+func (g *gridState) mismatch(s *Skill, i int, mark Offset) string {
 	last := i == len(s.Actions)-1
 	switch {
 	case len(s.Path) > 0 && g.agent != mark.plus(s.Path[i]):
@@ -283,55 +283,55 @@ func (g *ground) strays(s *Skill, i int, mark Offset) string {
 	return ""
 }
 
-// sheet is the scene of an arithmetic episode.
-type sheet struct {
+// arithmeticState is the state of an arithmetic episode.
+type arithmeticState struct {
 	expression
-	results []string // of the calls of the macro that is being performed
+	results []string // of the calls of the running macro
 }
 
-func (s *sheet) observe(content json.RawMessage) error {
+func (s *arithmeticState) observe(content json.RawMessage) error {
 	number, err := resultOf(content)
 	s.results = append(s.results, number)
 	return err
 }
 
-func (s *sheet) mark() Offset {
+func (s *arithmeticState) mark() Offset {
 	s.results = nil
 	return Offset{}
 }
 
-func (s *sheet) lacks(skill *Skill) string {
+func (s *arithmeticState) unmetPrecondition(skill *Skill) string {
 	if skill.Shape != s.shape {
 		return fmt.Sprintf("it needs a task that reads %s, and this one reads %s", skill.Shape, s.shape)
 	}
 	return ""
 }
 
-func (s *sheet) prepare(skill *Skill, i int) (tools.Call, error) {
+func (s *arithmeticState) callAt(skill *Skill, i int) (tools.Call, error) {
 	return fill(skill.Actions[i], s.operands, s.results)
 }
 
-func (s *sheet) strays(*Skill, int, Offset) string { return "" }
+func (s *arithmeticState) mismatch(*Skill, int, Offset) string { return "" }
 
-// A performance is a skill being executed in an environment.
-type performance struct {
-	env    tools.Env
-	scene  scene
-	steps  int
-	reward float64
-	last   tools.Step
+// An execution is the execution of a skill in an environment.
+type execution struct {
+	env          tools.Env
+	episodeState episodeState
+	steps        int
+	reward       float64
+	last         tools.Step
 }
 
-// perform makes the skill's calls. A precondition that does not hold, and a
-// call that does not lead where it should, is the agent's mistake. What it
-// answers is the last result, and how many calls were made.
-func (p *performance) perform(ctx context.Context, s *Skill) (any, error) {
-	if lack := p.scene.lacks(s); lack != "" {
+// execute makes the skill's calls. A precondition that does not hold, and a
+// call with another effect, are mistakes of the agent. It returns the last
+// result and the number of calls.
+func (p *execution) execute(ctx context.Context, s *Skill) (any, error) {
+	if lack := p.episodeState.unmetPrecondition(s); lack != "" {
 		return nil, tools.Mistakef("%s%s does not apply: %s", Prefix, s.Name, lack)
 	}
-	mark := p.scene.mark()
+	mark := p.episodeState.mark()
 	for i := range s.Actions {
-		call, err := p.scene.prepare(s, i)
+		call, err := p.episodeState.callAt(s, i)
 		if err != nil {
 			return nil, err
 		}
@@ -343,10 +343,10 @@ func (p *performance) perform(ctx context.Context, s *Skill) (any, error) {
 		if p.last.Result.IsError {
 			return nil, tools.Mistakef("%s%s stopped after %d of %d calls: %s", Prefix, s.Name, p.steps, len(s.Actions), p.last.Result.Content)
 		}
-		if err := p.scene.observe(p.last.Result.Content); err != nil {
+		if err := p.episodeState.observe(p.last.Result.Content); err != nil {
 			return nil, err
 		}
-		if wrong := p.scene.strays(s, i, mark); wrong != "" {
+		if wrong := p.episodeState.mismatch(s, i, mark); wrong != "" {
 			return nil, tools.Mistakef("%s%s stopped after %d of %d calls: %s", Prefix, s.Name, p.steps, len(s.Actions), wrong)
 		}
 		if p.last.Done() {
@@ -356,8 +356,8 @@ func (p *performance) perform(ctx context.Context, s *Skill) (any, error) {
 	return p.answer()
 }
 
-// answer is the last result with the number of calls made.
-func (p *performance) answer() (any, error) {
+// answer returns the last result with the number of calls.
+func (p *execution) answer() (any, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(p.last.Result.Content, &fields); err != nil {
 		return nil, fmt.Errorf("reading the last result of a skill: %w", err)
@@ -366,8 +366,8 @@ func (p *performance) answer() (any, error) {
 	return fields, nil
 }
 
-// outcome is the macro as one step.
-func (p *performance) outcome(call tools.Call, result tools.Result) tools.Step {
+// asStep returns the macro as one step.
+func (p *execution) asStep(call tools.Call, result tools.Result) tools.Step {
 	switch {
 	case p.last.Terminated:
 		return tools.Termination(call, result, p.reward)

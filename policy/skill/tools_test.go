@@ -30,17 +30,17 @@ func schooled(t *testing.T, levels ...string) *skill.Library {
 func TestContract(t *testing.T) {
 	library := schooled(t, "0")
 	for _, spec := range []tools.Spec{gridworld.Spec(), arithmetic.Spec()} {
-		t.Run(spec.Name, func(t *testing.T) { envtest.Run(t, skill.Offer(spec, library)) })
+		t.Run(spec.Name, func(t *testing.T) { envtest.Run(t, skill.AddTools(spec, library)) })
 	}
 }
 
 func TestOfferedTools(t *testing.T) {
 	library := schooled(t, "0", "1", "2")
-	spec := skill.Offer(gridworld.Spec(), library)
+	spec := skill.AddTools(gridworld.Spec(), library)
 	set := spec.Tools("", "1")
 	own := len(gridworld.Spec().Tools("", "1"))
-	if len(set) != own+skill.MostOffered {
-		t.Errorf("%d tools, want %d", len(set), own+skill.MostOffered)
+	if len(set) != own+skill.MaxTools {
+		t.Errorf("%d tools, want %d", len(set), own+skill.MaxTools)
 	}
 	tool, ok := set.Lookup("skill_acquire_key_right_2_up_2")
 	for _, want := range []string{"pickup_key", "has_key is false", "door_open is false", "the key is at (x+2,y+2) from the agent"} {
@@ -48,7 +48,7 @@ func TestOfferedTools(t *testing.T) {
 			t.Errorf("%q is not in %q", want, tool.Description)
 		}
 	}
-	if same := skill.Offer(gridworld.Spec(), skill.NewLibrary(tools.Sound)); len(same.Tools("", "")) != own {
+	if same := skill.AddTools(gridworld.Spec(), skill.NewLibrary(tools.Sound)); len(same.Tools("", "")) != own {
 		t.Errorf("an empty library offers %v", same.Tools("", "").Names())
 	}
 }
@@ -56,7 +56,7 @@ func TestOfferedTools(t *testing.T) {
 // TestMacros plays the published layout by macros, and calls some that do not
 // apply.
 func TestMacros(t *testing.T) {
-	spec := skill.Offer(gridworld.Spec(), schooled(t, "0"))
+	spec := skill.AddTools(gridworld.Spec(), schooled(t, "0"))
 	trajectory := play(t, spec, "0", 0, caller{"skill_open_door_right_1_up_1", "skill_acquire_key_right_2_up_2", "skill_acquire_key_right_2_up_2",
 		"skill_nothing", "skill_open_door_right_1_up_1", "skill_reach_goal_right_1_up_1"})
 	want := []struct {
@@ -92,7 +92,7 @@ func TestMacrosWhereTheyDoNotApply(t *testing.T) {
 	short := walk("short", 2, turned(2))
 	short.Path[1] = skill.Offset{1, 1}
 	add(t, library, short)
-	trajectory := play(t, skill.Offer(gridworld.Spec(), library), "0", 0, caller{"skill_far", "skill_key", "skill_short"})
+	trajectory := play(t, skill.AddTools(gridworld.Spec(), library), "0", 0, caller{"skill_far", "skill_key", "skill_short"})
 	for i, want := range []string{"the cell (5,0) to be free", "the key to be at (2,0)", "stopped after 2 of 2 calls: the agent is at (2,0) and should be at (1,1)"} {
 		if got := trajectory.Steps[i].Result; !got.IsError || !strings.Contains(string(got.Content), want) {
 			t.Errorf("step %d: %s, want %q", i, got.Content, want)
