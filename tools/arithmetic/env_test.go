@@ -259,3 +259,5 @@ func TestCallsOfThePlan(t *testing.T) {
 func TestEpisodesAreSmall(t *testing.T) {
 	envtest.Small(t, arithmetic.Spec(), "grounded", 2000, tools.Call{Name: "store", Arguments: []byte(`{"value":15}`)})
 }
+
+func TestContract(t *testing.T) { envtest.Run(t, arithmetic.Spec()) }

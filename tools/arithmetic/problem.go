@@ -3,6 +3,7 @@ package arithmetic
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 )
 
 // Stages is the number of stages: 0 to 2 are the published ones, 3 and 4 draw
@@ -136,4 +137,40 @@ func (p Problem) write(v [5]string) string {
 		return "(" + v[0] + s[0] + v[1] + ")" + s[1] + v[2]
 	}
 	return "((" + v[0] + s[0] + v[1] + ")" + s[1] + v[2] + ")" + s[2] + "(" + v[3] + s[3] + v[4] + ")"
+}
+
+// The vocabulary: the digits 0 to 9 stand for themselves, then the context
+// mark, the six tools and the end of a plan.
+const (
+	Ctx = 10 + iota // [CTX], the mark from which a plan starts
+	Mul             // [MUL]
+	Add             // [ADD]
+	Sub             // [SUB]
+	Ans             // [ANS]
+	Sto             // [STO]
+	Rcl             // [RCL]
+	Eos             // [EOS]
+	Vocabulary
+)
+
+// TokenText writes a token as plans print it: 7, [MUL], [EOS]. It panics if
+// the token is outside of the vocabulary.
+func TokenText(token int) string {
+	names := [...]string{"[CTX]", "[MUL]", "[ADD]", "[SUB]", "[ANS]", "[STO]", "[RCL]", "[EOS]"}
+	if token >= 0 && token < Ctx {
+		return strconv.Itoa(token)
+	}
+	return names[token-Ctx]
+}
+
+// apply computes a ∘ b, where ∘ is one of the tokens Mul, Add and Sub.
+func apply(operator, a, b int) int {
+	switch operator {
+	case Mul:
+		return a * b
+	case Add:
+		return a + b
+	default:
+		return a - b
+	}
 }

@@ -303,3 +303,5 @@ func TestOracleNeedsAListener(t *testing.T) {
 }
 
 type deaf struct{ tools.Caller }
+
+func TestContract(t *testing.T) { envtest.Run(t, research.Spec()) }

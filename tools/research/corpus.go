@@ -4,8 +4,51 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
+
+// A company is an index into the corpus: every stem in every line of business.
+type company int
+
+// stems begin with three letters each that no other has, for the tickers.
+func stems() []string {
+	return []string{
+		"Halden", "Ardova", "Brivane", "Corvent", "Delmira", "Elstow", "Fenwick", "Gravora", "Istmark", "Jorven", "Kestane", "Lumora",
+		"Marloff", "Nordane", "Orlanda", "Pelvaro", "Quillon", "Rostand", "Silvane", "Tarnow", "Umbrant", "Veldane", "Westral", "Zelmark",
+	}
+}
+
+func lines() []string { return []string{"Robotics", "Energy", "Foods", "Logistics", "Medical"} }
+
+// companies is how many there are.
+func companies() int { return len(stems()) * len(lines()) }
+
+func (c company) name() string {
+	return stems()[int(c)/len(lines())] + " " + lines()[int(c)%len(lines())]
+}
+
+// ticker is three letters of the stem and one of the line, as in HALR.
+func (c company) ticker() string {
+	stem, line, _ := strings.Cut(c.name(), " ")
+	return strings.ToUpper(stem[:3] + line[:1])
+}
+
+// find returns the company of that name or ticker, and otherwise every company
+// whose name holds the text. Case does not count, as in any search.
+func find(text string) (found company, ok bool, like []company) {
+	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	for c := range company(companies()) {
+		name := strings.ToLower(c.name())
+		switch {
+		case text == name || text == strings.ToLower(c.ticker()):
+			return c, true, nil
+		case text != "" && strings.Contains(name, text):
+			like = append(like, c)
+		}
+	}
+	return 0, false, like
+}
 
 // A quarter counts from the first one of the corpus.
 type quarter int
@@ -149,3 +192,44 @@ func between(draw *rand.Rand, least, most int) int {
 
 // moved is a price after a move in basis points, rounded to the cent.
 func moved(cents, points int) int { return (cents*(10_000+points) + 5_000) / 10_000 }
+
+// years of history that lie before the first quarter, so that growth over a
+// year is known from the start.
+const earlier = 4
+
+// A standing is how a company stands when it reports.
+type standing struct {
+	price   int // before the report, in cents
+	revenue int // of the quarter, in 100,000 dollars
+}
+
+// A history is a company's standing quarter by quarter, the first one of the
+// corpus at index earlier.
+type history [earlier + quarters]standing
+
+// historyOf draws a company's walk. The published company is scaled so that its
+// walk passes the published price.
+func historyOf(c company) (h history) {
+	draw := rand.New(rand.NewPCG(corpusSeed, uint64(c)<<8|0xff)) // no quarter has that number
+	now := standing{between(draw, 1_500, 30_000), between(draw, 2_000, 60_000)}
+	for i := range h {
+		h[i] = now
+		now.price = moved(now.price, between(draw, -1_200, 1_500))
+		now.revenue = moved(now.revenue, between(draw, -400, 800))
+	}
+	if c == publishedCompany {
+		through := h[earlier+publishedQuarter].price
+		for i := range h {
+			h[i].price = h[i].price * publishedBefore / through
+		}
+	}
+	return h
+}
+
+func (h *history) at(q quarter) standing { return h[earlier+q] }
+
+// growth is the revenue's over a year, in tenths of a percent, rounded.
+func (h *history) growth(q quarter) int {
+	now, then := h[earlier+q].revenue, h[q].revenue
+	return (2_000*now+then)/(2*then) - 1_000
+}

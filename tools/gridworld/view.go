@@ -5,6 +5,116 @@ import (
 	"strings"
 )
 
+// A Sight is what the agent sees around it: all cells from one corner to the
+// other, of which those not listed are empty.
+type Sight struct {
+	From   Cell    `json:"from"`
+	To     Cell    `json:"to"`
+	Things []Thing `json:"things"`
+}
+
+// A Thing stands on a cell: a key, door, goal, box or wall.
+type Thing struct {
+	Cell Cell   `json:"cell"`
+	Is   string `json:"is"`
+}
+
+// Sight lists what is in sight: everything, where sight is not limited.
+func (w *World) Sight() Sight {
+	far := w.layout.Sight
+	if far == 0 {
+		far = w.layout.Size
+	}
+	p, last := w.place, w.layout.Size-1
+	s := Sight{
+		From:   Cell{max(0, p.x-far), max(0, p.y-far)},
+		To:     Cell{min(last, p.x+far), min(last, p.y+far)},
+		Things: []Thing{},
+	}
+	for y := s.From.Y; y <= s.To.Y; y++ {
+		for x := s.From.X; x <= s.To.X; x++ {
+			if is := w.at(Cell{x, y}); is != "" {
+				s.Things = append(s.Things, Thing{Cell{x, y}, is})
+			}
+		}
+	}
+	return s
+}
+
+// at names what stands on a cell, "" for nothing. A key that is held stands
+// nowhere.
+func (w *World) at(c Cell) string {
+	l := w.layout
+	switch {
+	case c == l.Key && !w.place.key:
+		return "key"
+	case c == l.Door:
+		return "door"
+	case c == l.Goal:
+		return "goal"
+	case l.inWall(c):
+		return "wall"
+	case !l.free(c.X, c.Y):
+		return "box"
+	}
+	return ""
+}
+
+// look puts what is in sight into words.
+func (w *World) look() string {
+	var words []string
+	for _, thing := range w.Sight().Things {
+		words = append(words, fmt.Sprintf("%s at %v", thing.Is, thing.Cell))
+	}
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Text draws the world in letters, y upwards, with the coordinates beside it:
+// A agent, K key, D closed door, O open door, G goal, # box, = wall.
+func (w *World) Text() string {
+	var b strings.Builder
+	wide := len(fmt.Sprint(w.layout.Size - 1))
+	for y := w.layout.Size - 1; y >= 0; y-- {
+		fmt.Fprintf(&b, "%*d", wide, y)
+		for x := range w.layout.Size {
+			fmt.Fprintf(&b, " %*s", wide, w.letter(Cell{x, y}))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString(strings.Repeat(" ", wide))
+	for x := range w.layout.Size {
+		fmt.Fprintf(&b, " %*d", wide, x)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// letter stands for what is on a cell, the agent above all.
+func (w *World) letter(c Cell) string {
+	if c == (Cell{w.place.x, w.place.y}) {
+		return "A"
+	}
+	switch w.at(c) {
+	case "key":
+		return "K"
+	case "door":
+		if w.place.open {
+			return "O"
+		}
+		return "D"
+	case "goal":
+		return "G"
+	case "box":
+		return "#"
+	case "wall":
+		return "="
+	}
+	return "."
+}
+
 // side is a cell's width in the drawing's units.
 const side = 24
 
