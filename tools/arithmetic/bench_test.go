@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -12,7 +12,7 @@ import (
 // BenchmarkDocumentedStep reports steps a second, and those of the same rules
 // in plain Python (testdata/bench/peer.py), timed right before.
 func BenchmarkDocumentedStep(b *testing.B) {
-	report := envtest.Beside(b, "testdata/bench/peer.py")
+	report := testkit.ReportAgainstPython(b, "testdata/bench/peer.py")
 	plan := []int{arithmetic.Mul, arithmetic.Add, arithmetic.Sto, arithmetic.Rcl, arithmetic.Sub, arithmetic.Ans}
 	fresh := arithmetic.NewDocumented(arithmetic.Published(2, [5]int{4, 2, 7, 3, 5}))
 	m, i := fresh, 0

@@ -8,9 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/envtest"
 )
 
 // start resets a new Env to the task of seed 17.
@@ -257,7 +258,7 @@ func TestCallsOfThePlan(t *testing.T) {
 
 // TestEpisodesAreSmall bounds what a live episode keeps.
 func TestEpisodesAreSmall(t *testing.T) {
-	envtest.Small(t, arithmetic.Spec(), "grounded", 2000, tools.Call{Name: "store", Arguments: []byte(`{"value":15}`)})
+	testkit.CheckEpisodeSize(t, arithmetic.Spec(), "grounded", 2000, tools.Call{Name: "store", Arguments: []byte(`{"value":15}`)})
 }
 
 func TestContract(t *testing.T) { envtest.Run(t, arithmetic.Spec()) }

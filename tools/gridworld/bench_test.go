@@ -3,7 +3,7 @@ package gridworld_test
 import (
 	"testing"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
 )
@@ -12,7 +12,7 @@ import (
 // and those of the same rules in plain Python (testdata/bench/peer.py), timed
 // right before.
 func BenchmarkSoundStep(b *testing.B) {
-	report := envtest.Beside(b, "testdata/bench/peer.py")
+	report := testkit.ReportAgainstPython(b, "testdata/bench/peer.py")
 	fresh := gridworld.NewWorld(gridworld.Published())
 	plan := fresh.Path()
 	w, i := fresh, 0

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
 )
@@ -162,4 +162,4 @@ func TestCallsOfThePlan(t *testing.T) {
 }
 
 // TestEpisodesAreSmall bounds what a live episode keeps.
-func TestEpisodesAreSmall(t *testing.T) { envtest.Small(t, gridworld.Spec(), "3", 2000) }
+func TestEpisodesAreSmall(t *testing.T) { testkit.CheckEpisodeSize(t, gridworld.Spec(), "3", 2000) }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
 	"toolgym/tools"
+	"toolgym/tools/envtest"
 	"toolgym/tools/gridworld"
 )
 

@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
+	"toolgym/tools/envtest"
 	"toolgym/tools/research"
 )
 
@@ -154,7 +155,7 @@ func said(trajectory tools.Trajectory) string {
 func fallingSeed(t *testing.T) uint64 {
 	t.Helper()
 	for seed := range uint64(100) {
-		if trajectory := envtest.Solved(t, research.Spec(), "0", seed); strings.HasPrefix(said(trajectory), "-") {
+		if trajectory := testkit.Solve(t, research.Spec(), "0", seed); strings.HasPrefix(said(trajectory), "-") {
 			return seed
 		}
 	}
@@ -216,7 +217,7 @@ func TestGroundsDoNotOutliveTheEpisode(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	trajectory := envtest.Solved(t, research.Spec(), "1", 0)
+	trajectory := testkit.Solve(t, research.Spec(), "1", 0)
 	answer := said(trajectory)
 	first, second := "financial_search "+string(trajectory.Steps[0].Call.Arguments), "financial_search "+string(trajectory.Steps[1].Call.Arguments)
 	tests := []struct {

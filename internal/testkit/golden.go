@@ -1,4 +1,4 @@
-package golden
+package testkit
 
 import (
 	"os"
@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Compare wants what was got to be the file's text. To update is to write the
-// file first.
-func Compare(t testing.TB, path, got string, update bool) {
+// Golden compares got with the content of a file. If update is true it writes
+// the file first.
+func Golden(t testing.TB, path, got string, update bool) {
 	t.Helper()
 	if update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -21,6 +21,6 @@ func Compare(t testing.TB, path, got string, update bool) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s: run with -update if this is meant:\n%s", path, diff)
+		t.Errorf("%s differs; if the change is intended, run with -update:\n%s", path, diff)
 	}
 }
