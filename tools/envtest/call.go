@@ -14,8 +14,8 @@ import (
 	"toolgym/tools/baseline"
 )
 
-// checkCallable wants a valid call of each tool, as the first of an episode,
-// to reach the tool.
+// checkCallable checks that a valid call of each tool, made as the first call of
+// an episode, reaches the tool.
 func checkCallable(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	env := spec.New()
 	for _, tool := range spec.Tools(task.Rules, task.Level) {
@@ -27,16 +27,16 @@ func checkCallable(ctx context.Context, spec tools.Spec, task tools.Task) error 
 			return fmt.Errorf("tool %s: %w", tool.Name, err)
 		}
 		if content := string(one.step.Result.Content); one.step.Result.IsError && strings.Contains(content, "unknown tool") {
-			return fmt.Errorf("tool %s is advertised and unknown: %s", tool.Name, content)
+			return fmt.Errorf("tool %s is listed but unknown: %s", tool.Name, content)
 		}
 		if diff := cmp.Diff(one.call, one.step.Call); diff != "" {
-			return fmt.Errorf("the step keeps another call than was made:\n%s", diff)
+			return fmt.Errorf("the step has another call than the one made (-made +step):\n%s", diff)
 		}
 	}
 	return nil
 }
 
-// single is a Caller that shows one tool and ends after one call.
+// single is a Caller that lists one tool and ends after one call.
 type single struct {
 	tools.Caller
 	tool tools.Tool
@@ -53,33 +53,33 @@ func (s *single) Step(ctx context.Context, call tools.Call) (tools.Step, error) 
 	return tools.Termination(call, s.step.Result, 0), err
 }
 
-// checkResults wants JSON objects: what is observed first, every result, and
-// {"error": message} where the agent made a mistake.
+// checkResults checks that the first observation and every result is a JSON
+// object, and that an error result is {"error": message}.
 func checkResults(ctx context.Context, spec tools.Spec, task tools.Task) error {
-	trajectory, err := roll(ctx, spec.New(), task)
+	trajectory, err := playRandom(ctx, spec.New(), task)
 	if err != nil {
 		return err
 	}
 	var object map[string]any
 	if err := json.Unmarshal(trajectory.Observation, &object); err != nil || object == nil {
-		return fmt.Errorf("the first observation %s is no object", trajectory.Observation)
+		return fmt.Errorf("the first observation is %s; want a JSON object", trajectory.Observation)
 	}
 	for i, step := range trajectory.Steps {
 		var object map[string]any
 		if err := json.Unmarshal(step.Result.Content, &object); err != nil || object == nil {
-			return fmt.Errorf("the result of step %d is no object: %s", i, step.Result.Content)
+			return fmt.Errorf("the result of step %d is %s; want a JSON object", i, step.Result.Content)
 		}
 		if message, _ := object["error"].(string); step.Result.IsError && strings.TrimSpace(message) == "" {
-			return fmt.Errorf("step %d failed without a message: %s", i, step.Result.Content)
+			return fmt.Errorf("the error result of step %d has no message: %s", i, step.Result.Content)
 		}
 	}
 	return nil
 }
 
-// checkInvalidCalls plays an episode twice, once with a call that is invalid
-// before each of its calls: as long as both go on, they must show the same.
+// checkInvalidCalls plays an episode twice, the second time with an invalid call
+// before each call. The steps must be equal until one of the episodes ends.
 func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) error {
-	plain, err := roll(ctx, spec.New(), task)
+	plain, err := playRandom(ctx, spec.New(), task)
 	if err != nil {
 		return err
 	}
@@ -89,12 +89,12 @@ func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) er
 	}
 	for i, want := range plain.Steps {
 		before := env.Success()
-		step, err := env.Step(ctx, invalid(env.Tools(), i))
+		step, err := env.Step(ctx, invalidCall(env.Tools(), i))
 		if err != nil {
 			return err
 		}
 		if !step.Result.IsError {
-			return fmt.Errorf("the invalid call %s %s is no error: %s", step.Call.Name, step.Call.Arguments, step.Result.Content)
+			return fmt.Errorf("the invalid call %s %s has the result %s; want an error result", step.Call.Name, step.Call.Arguments, step.Result.Content)
 		}
 		if env.Success() != before {
 			return errors.New("an invalid call changed success")
@@ -107,30 +107,30 @@ func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) er
 			return err
 		}
 		if got.Done() != want.Done() || got.Truncated != want.Truncated {
-			return spent(got, want)
+			return checkEarlyEnd(got, want)
 		}
-		if diff := differ(want, got); diff != "" {
-			return fmt.Errorf("step %d differs behind an invalid call (-without +with):\n%s", i, diff)
+		if diff := difference(want, got); diff != "" {
+			return fmt.Errorf("step %d differs after an invalid call (-without +with):\n%s", i, diff)
 		}
 	}
 	return nil
 }
 
-// spent allows an episode to be cut off earlier by the steps that invalid
-// calls spend, and nothing else. A tool may spend several steps, and be cut off
-// before the one that would have ended the task.
-func spent(got, want tools.Step) error {
+// checkEarlyEnd allows an episode with invalid calls to be truncated earlier, as
+// invalid calls take steps, and no other difference. A tool may take several
+// steps, and be truncated before the one that would have ended the task.
+func checkEarlyEnd(got, want tools.Step) error {
 	if got.Truncated && !want.Truncated {
 		return nil
 	}
-	return fmt.Errorf("behind invalid calls the episode ends with %+v, without them with %+v", got, want)
+	return fmt.Errorf("the episode ends with %+v after invalid calls, and with %+v without them", got, want)
 }
 
-// invalid is a call that the tools must refuse, of another kind each time.
-func invalid(set tools.Set, i int) tools.Call {
+// invalidCall returns a call that the tools must reject. i selects the kind.
+func invalidCall(set tools.Set, i int) tools.Call {
 	tool := set[i%len(set)].Name
 	kinds := []tools.Call{
-		unknown(),
+		unknownCall(),
 		{Name: tool, Arguments: json.RawMessage(`{"no such argument":1}`)},
 		{Name: tool, Arguments: json.RawMessage(`[]`)},
 		{Name: tool, Arguments: json.RawMessage(`{`)},
@@ -141,7 +141,7 @@ func invalid(set tools.Set, i int) tools.Call {
 	return kinds[i%len(kinds)]
 }
 
-// checkHostileArguments wants error results for arguments made to do harm.
+// checkHostileArguments checks that malicious arguments give error results.
 func checkHostileArguments(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	const deep = 10_000
 	hostile := map[string]string{
@@ -153,7 +153,7 @@ func checkHostileArguments(ctx context.Context, spec tools.Spec, task tools.Task
 		"a duplicate key":  `{"a":1,"a":2}`,
 		"a lone surrogate": `{"a":"\ud800"}`,
 		"invalid UTF-8":    "{\"a\":\"\xff\"}",
-		"no JSON":          "a=1",
+		"not JSON":         "a=1",
 		"two values":       "{} {}",
 	}
 	for name, arguments := range hostile {
@@ -167,10 +167,10 @@ func checkHostileArguments(ctx context.Context, spec tools.Spec, task tools.Task
 				return fmt.Errorf("%s for %s: %w", name, tool.Name, err)
 			}
 			if !step.Result.IsError || env.Success() {
-				return fmt.Errorf("%s for %s: accepted with %s", name, tool.Name, step.Result.Content)
+				return fmt.Errorf("%s for %s: accepted with the result %s", name, tool.Name, step.Result.Content)
 			}
 			if len(step.Result.Content) > 10_000 {
-				return fmt.Errorf("%s for %s: the error takes %d bytes", name, tool.Name, len(step.Result.Content))
+				return fmt.Errorf("%s for %s: the error result has %d bytes; want at most 10000", name, tool.Name, len(step.Result.Content))
 			}
 		}
 	}

@@ -12,17 +12,17 @@ import (
 	"toolgym/tools"
 )
 
-// The environment of this test: count up to the task's number, then submit.
-// Level "hello" wants a message and no call. A flaw, where one is set, breaks
-// one promise.
+// counter is the environment under test: count up to the task's number, then
+// submit. Level "hello" is solved by a message. A defect violates one requirement
+// of the contract.
 type counter struct {
-	flaw        string
+	defect      string
 	turns       episode.Turns
 	task        tools.Task
 	count, goal int
 	done, right bool
 	set         tools.Set
-	made        int // which Env of its spec this is
+	made        int // number of this Env among those of its spec
 }
 
 type none struct{}
@@ -40,29 +40,29 @@ func declared() tools.Set {
 	}
 }
 
-// spec describes the counter with one flaw, or none.
-func spec(flaw string) tools.Spec {
+// spec describes the counter with one defect, or none if it is empty.
+func spec(defect string) tools.Spec {
 	set, made := declared(), new(atomic.Int32)
 	s := tools.Spec{
 		Name: "counter", Description: "Counts.", Rules: []string{tools.Sound, tools.Documented}, Levels: []string{"count", "hello"},
 		Tools: func(string, string) tools.Set { return set },
 		New: func() tools.Env {
-			return &counter{flaw: flaw, set: set, made: int(made.Add(1))}
+			return &counter{defect: defect, set: set, made: int(made.Add(1))}
 		},
 		NewTask: func(rules, level string, seed uint64) (tools.Task, error) {
-			return newTask(flaw, rules, level, seed)
+			return newTask(defect, rules, level, seed)
 		},
-		Oracle:    player{flaw},
-		Enumerate: func() tools.Enumerator { return &machine{flaw: flaw} },
+		Oracle:    solver{defect},
+		Enumerate: func() tools.Enumerator { return &enumerator{defect: defect} },
 	}
-	spoil(&s, set, flaw)
+	applyDefect(&s, set, defect)
 	return s
 }
 
-// spoil puts flaws of the description into a spec.
-func spoil(s *tools.Spec, set tools.Set, flaw string) {
-	switch flaw {
-	case "name twice":
+// applyDefect changes the spec if the defect is one of its description.
+func applyDefect(s *tools.Spec, set tools.Set, defect string) {
+	switch defect {
+	case "duplicate tool name":
 		s.Tools = func(string, string) tools.Set { return tools.Set{set[0], set[0]} }
 	case "open schema":
 		open, _ := tools.Declare("increment", "Adds one.", json.RawMessage(`{"type":"object"}`))
@@ -71,29 +71,29 @@ func spoil(s *tools.Spec, set tools.Set, flaw string) {
 		s.Tools = func(string, string) tools.Set { return set[:1] }
 	case "no levels":
 		s.Levels = []string{}
-	case "one Env for all":
+	case "shared Env":
 		only := s.New()
 		s.New = func() tools.Env { return only }
 	}
 }
 
-func newTask(flaw, rules, level string, seed uint64) (tools.Task, error) {
-	if err := known(rules, level); err != nil && flaw != "any level" {
+func newTask(defect, rules, level string, seed uint64) (tools.Task, error) {
+	if err := known(rules, level); err != nil && defect != "accepts any level" {
 		return tools.Task{}, err
 	}
 	task := tools.Task{Prompt: []tools.Message{{Role: "user", Content: fmt.Sprintf("Count to %d.", goalOf(seed))}}, NeedsNoCall: level == "hello"}
-	switch flaw {
+	switch defect {
 	case "no prompt":
 		task.Prompt = nil
 	case "blank prompt":
 		task.Prompt[0].Content = " "
-	case "optimal too long":
+	case "optimum too large":
 		task.Optimal = 100
 	}
 	return task, nil
 }
 
-// known refuses unknown names; the documented rules have one level only.
+// known returns an error for unknown names. The documented rules have one level.
 func known(rules, level string) error {
 	if level == "count" && slices.Contains([]string{tools.Sound, tools.Documented}, rules) || level == "hello" && rules == tools.Sound {
 		return nil
@@ -104,52 +104,52 @@ func known(rules, level string) error {
 func (c *counter) Tools() tools.Set { return c.set }
 
 func (c *counter) Success() bool {
-	return c.right || c.flaw == "success from the start" || c.flaw == "success by talk" && c.count < 0
+	return c.right || c.defect == "success before reset" || c.defect == "success by any message" && c.count < 0
 }
 
 func (c *counter) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	if task.Env != "counter" && c.flaw != "any env" {
-		if c.flaw == "refusal ends the episode" {
+	if task.Env != "counter" && c.defect != "accepts any environment" {
+		if c.defect == "failed reset ends the episode" {
 			c.turns = episode.Turns{}
 		}
-		return nil, &tools.Error{Code: tools.Invalid, Message: "another environment's"}
+		return nil, &tools.Error{Code: tools.Invalid, Message: "a task of another environment"}
 	}
-	if err := known(task.Rules, task.Level); err != nil && c.flaw != "any level" {
+	if err := known(task.Rules, task.Level); err != nil && c.defect != "accepts any level" {
 		return nil, err
 	}
-	kept := *c
-	*c = counter{flaw: c.flaw, set: c.set, task: task, goal: goalOf(task.Seed)}
-	if c.flaw == "remembers" {
-		c.count = kept.count
+	previous := *c
+	*c = counter{defect: c.defect, set: c.set, task: task, goal: goalOf(task.Seed)}
+	if c.defect == "reset keeps state" {
+		c.count = previous.count
 	}
-	c.turns.Begin(map[bool]int{true: 1 << 30, false: 12}[c.flaw == "no limit"])
-	switch c.flaw {
+	c.turns.Begin(map[bool]int{true: 1 << 30, false: 12}[c.defect == "no limit"])
+	switch c.defect {
 	case "observation is a list":
 		return json.RawMessage("[]"), nil
-	case "every Env is another":
-		return json.RawMessage(fmt.Sprintf(`{"count":%d}`, kept.made)), nil
+	case "depends on the Env":
+		return json.RawMessage(fmt.Sprintf(`{"count":%d}`, previous.made)), nil
 	}
 	return json.RawMessage(`{"count":0}`), nil
 }
 
 func (c *counter) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if err := c.turns.Open(); err != nil && c.flaw != "open after the end" {
+	if err := c.turns.Open(); err != nil && c.defect != "steps after the end" {
 		return tools.Step{}, err
 	}
-	if c.flaw == "crash" && len(call.Arguments) > 1000 {
+	if c.defect == "fails on long arguments" && len(call.Arguments) > 1000 {
 		return tools.Step{}, fmt.Errorf("out of memory")
 	}
-	if c.flaw == "invalid calls count" && call.Name == "no such tool" {
+	if c.defect == "invalid calls count" && call.Name == "no such tool" {
 		c.count++
 	}
 	result, err := c.run(ctx, call)
 	if err != nil {
 		return tools.Step{}, err
 	}
-	if result.IsError && c.flaw == "invalid calls are free" {
+	if result.IsError && c.defect == "invalid calls are free" {
 		return tools.Transition(call, result, 0), nil
 	}
-	if c.flaw == "terminates at the limit" && c.count == 0 && call.Name == "no such tool" {
+	if c.defect == "terminates at the limit" && c.count == 0 && call.Name == "no such tool" {
 		c.goal++
 		return c.turns.Take(call, result, 0, c.goal > 8), nil
 	}
@@ -157,10 +157,10 @@ func (c *counter) Step(ctx context.Context, call tools.Call) (tools.Step, error)
 }
 
 func (c *counter) run(ctx context.Context, call tools.Call) (tools.Result, error) {
-	if call.Name == "submit" && c.flaw == "deaf tool" {
+	if call.Name == "submit" && c.defect == "unknown listed tool" {
 		return c.set[:1].Call(ctx, call)
 	}
-	if c.flaw == "lenient" {
+	if c.defect == "ignores arguments" {
 		call.Arguments = nil
 	}
 	for _, tool := range c.set {
@@ -181,29 +181,29 @@ func (c *counter) act(tool string) state {
 }
 
 func (c *counter) Say(_ context.Context, text string) (tools.Step, error) {
-	if err := c.turns.Open(); err != nil && c.flaw != "talk at any time" {
+	if err := c.turns.Open(); err != nil && c.defect != "messages without an episode" {
 		return tools.Step{}, err
 	}
-	if c.flaw == "success by talk" {
+	if c.defect == "success by any message" {
 		c.count = -1
 	}
-	c.right = c.right || c.task.Level == "hello" && text == "hello" && c.flaw != "deaf"
-	if c.flaw == "forgets what was said" {
+	c.right = c.right || c.task.Level == "hello" && text == "hello" && c.defect != "message solves nothing"
+	if c.defect == "step without the message" {
 		text = ""
 	}
 	return c.turns.Take(tools.Call{}, tools.Result{}, 0, c.task.Level == "hello").Spoken(text), nil
 }
 
-// player counts up and submits, or says hello.
-type player struct{ flaw string }
+// solver counts up and submits, or says hello.
+type solver struct{ defect string }
 
-func (p player) Play(ctx context.Context, task tools.Task, _ json.RawMessage, caller tools.Caller) error {
+func (p solver) Play(ctx context.Context, task tools.Task, _ json.RawMessage, caller tools.Caller) error {
 	if task.Level == "hello" {
 		_, err := caller.(tools.Speaker).Say(ctx, "hello")
 		return err
 	}
 	for range goalOf(task.Seed) {
-		if p.flaw == "weak oracle" && task.Seed == 17 {
+		if p.defect == "oracle fails" && task.Seed == 17 {
 			break
 		}
 		if _, err := caller.Step(ctx, tools.Call{Name: "increment"}); err != nil {
@@ -214,83 +214,83 @@ func (p player) Play(ctx context.Context, task tools.Task, _ json.RawMessage, ca
 	return err
 }
 
-// machine is the counter for the policy: 11 increments, 14 submits.
-type machine struct {
-	flaw        string
+// enumerator is the counter's Enumerator: token 11 increments, 14 submits.
+type enumerator struct {
+	defect      string
 	count, goal int
 	steps       int
 	done, right bool
 	starts      int
 }
 
-var _ tools.Enumerator = (*machine)(nil)
+var _ tools.Enumerator = (*enumerator)(nil)
 
-func (m *machine) Start(rules, level string, seed uint64) error {
-	if m.flaw != "enumerates anything" && (known(rules, level) != nil || level != "count") {
+func (e *enumerator) Start(rules, level string, seed uint64) error {
+	if e.defect != "enumerator accepts any name" && (known(rules, level) != nil || level != "count") {
 		return &tools.Error{Code: tools.Invalid, Message: "no such rules or level"}
 	}
-	*m = machine{flaw: m.flaw, goal: goalOf(seed), starts: m.starts + 1}
+	*e = enumerator{defect: e.defect, goal: goalOf(seed), starts: e.starts + 1}
 	return nil
 }
 
-func (m *machine) Vocabulary() tools.Vocabulary {
+func (e *enumerator) Vocabulary() tools.Vocabulary {
 	v := tools.Vocabulary{Size: 18, Start: 10, End: 17, FirstTool: 11, LastTool: 16}
-	if m.flaw == "vocabulary out of range" {
+	if e.defect == "vocabulary out of range" {
 		v.LastTool = 18
 	}
 	return v
 }
 
-func (m *machine) Token(token int) string {
-	if m.flaw == "two tokens of one text" && token == 12 {
+func (e *enumerator) Token(token int) string {
+	if e.defect == "duplicate token text" && token == 12 {
 		token = 11
 	}
 	return strconv.Itoa(token)
 }
 
-func (m *machine) Context(buf []int) []int {
-	switch m.flaw {
-	case "context of other tokens":
+func (e *enumerator) Context(buf []int) []int {
+	switch e.defect {
+	case "context outside the vocabulary":
 		return append(buf, 18)
 	case "context overwrites":
-		return append(buf[:0], m.goal)
+		return append(buf[:0], e.goal)
 	}
-	return append(buf, m.goal)
+	return append(buf, e.goal)
 }
 
-func (m *machine) Limit() int { return 12 }
+func (e *enumerator) Limit() int { return 12 }
 
-func (m *machine) Act(token int) (float64, bool) {
-	if m.done && m.flaw != "acts behind the end" {
+func (e *enumerator) Act(token int) (float64, bool) {
+	if e.done && e.defect != "acts after the end" {
 		return 0, true
 	}
-	m.steps++
+	e.steps++
 	switch token {
 	case 11:
-		m.count++
+		e.count++
 	case 14:
-		m.right, m.done = m.count == m.goal || m.flaw == "another machine", true
+		e.right, e.done = e.count == e.goal || e.defect == "enumerator disagrees", true
 	case 17:
-		m.done = true
+		e.done = true
 	}
-	m.done = m.done || m.steps == m.Limit() && m.flaw != "machine without limit"
-	if m.flaw == "machine with a mood" {
-		return float64(m.starts), m.done
+	e.done = e.done || e.steps == e.Limit() && e.defect != "enumerator without limit"
+	if e.defect == "enumerator not deterministic" {
+		return float64(e.starts), e.done
 	}
-	return 1, m.done
+	return 1, e.done
 }
 
-func (m *machine) Success() bool { return m.right }
+func (e *enumerator) Success() bool { return e.right }
 
-func (m *machine) Accidental() bool { return false }
+func (e *enumerator) Accidental() bool { return false }
 
-func (m *machine) Calls(_ tools.Task, plan []int) ([]tools.Call, error) {
+func (e *enumerator) Calls(_ tools.Task, plan []int) ([]tools.Call, error) {
 	var calls []tools.Call
 	for i, token := range plan {
 		switch {
-		case token < 0 || token >= m.Vocabulary().Size:
+		case token < 0 || token >= e.Vocabulary().Size:
 			return nil, &tools.Error{Code: tools.Invalid, Message: "no such token"}
-		case token == 17 || i == m.Limit():
+		case token == 17 || i == e.Limit():
 			return calls, nil
 		case token == 11:
 			calls = append(calls, tools.Call{Name: "increment"})

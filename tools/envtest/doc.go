@@ -1,21 +1,20 @@
-// Package envtest is the contract of environments as a test: [Run] puts every
-// promise of [tools.Env], [tools.Spec], [tools.Speaker] and [tools.Enumerator]
-// to the proof, at every level under every rule set.
+// Package envtest tests whether an environment keeps the contract of
+// [tools.Env], [tools.Spec], [tools.Speaker] and [tools.Enumerator]:
 //
-//	func TestContract(t *testing.T) { envtest.Run(t, arithmetic.Spec()) }
+//	func TestContract(t *testing.T) { envtest.Run(t, spec()) }
 //
-// What is checked, one subtest each: names and schemas; tasks and their ids;
-// refusals; steps before the first reset and after the end; a second reset;
-// the same bytes for the same calls; calls that are invalid, hostile or
-// unknown; that every advertised tool can be called; the limit; the oracle;
-// speech; the enumerator; and episodes played at the same time.
+// README.md shows a complete environment with its test.
 //
-// Tests of one environment may also use [Solved], a task as its oracle plays it;
-// [Small], which bounds what a live episode keeps; [Gated], behind which players
-// wait; and [Beside], by which a benchmark reports a peer in Python.
+// [Run] has one subtest per requirement: names and schemas; tasks and their ids;
+// unknown rules and levels; tasks of other environments; steps before the first
+// reset and after the end; repeated resets; determinism; calls of every tool;
+// invalid calls and malicious arguments; the step limit; the oracle; messages; the
+// enumerator; and interleaved and concurrent episodes. All levels under all rule
+// sets are tested, most requirements with five seeds.
 //
-// The checks know nothing about what an environment is about. They play it
-// with the random agent of tools/baseline and with its own oracle. The
-// package's own test runs them against environments that break one promise
-// each, and wants the right check to fail.
+// The checks need to know nothing about the tasks of an environment. They play it
+// with [toolgym/tools/baseline.Random], with invalid calls and with its own
+// oracle. What is optional in a Spec (Oracle, Enumerate) or an Env (Say) is tested
+// if it is there. The reward is tested for determinism only, and a check cannot
+// tell whether a task makes sense: write tests for both.
 package envtest

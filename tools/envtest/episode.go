@@ -17,19 +17,19 @@ import (
 	"toolgym/tools/baseline"
 )
 
-// patience bounds the steps of an episode that ought to end by itself.
-const patience = 100_000
+// maxSteps limits the steps of an episode that should end by itself.
+const maxSteps = 100_000
 
-// unknown is a call that no environment has a tool for.
-func unknown() tools.Call { return tools.Call{Name: "no such tool"} }
+// unknownCall returns a call of a tool that no environment has.
+func unknownCall() tools.Call { return tools.Call{Name: "no such tool"} }
 
-// roll plays a task at random; the source is the task's seed.
-func roll(ctx context.Context, env tools.Env, task tools.Task) (tools.Trajectory, error) {
+// playRandom plays a task with random calls, which depend on the task's seed only.
+func playRandom(ctx context.Context, env tools.Env, task tools.Task) (tools.Trajectory, error) {
 	return tools.Rollout(ctx, env, task, baseline.Random(rand.NewPCG(task.Seed, 1)))
 }
 
-// checkForeignTask wants another environment's task refused, and the running
-// episode untouched by that.
+// checkForeignTask checks that a task of another environment is an error with
+// code Invalid, and that the running episode then continues.
 func checkForeignTask(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	env := spec.New()
 	if _, err := env.Reset(ctx, task); err != nil {
@@ -38,62 +38,64 @@ func checkForeignTask(ctx context.Context, spec tools.Spec, task tools.Task) err
 	foreign := task
 	foreign.Env = "another"
 	_, err := env.Reset(ctx, foreign)
-	if err := wantRefusal(err, tools.Invalid); err != nil {
+	if err := wantError(err, tools.Invalid); err != nil {
 		return err
 	}
-	if _, err := env.Step(ctx, unknown()); err != nil {
-		return fmt.Errorf("the running episode is gone: %w", err)
+	if _, err := env.Step(ctx, unknownCall()); err != nil {
+		return fmt.Errorf("the running episode has ended: %w", err)
 	}
 	return nil
 }
 
-// checkBeforeReset wants a conflict, no success, and an Env that works after.
+// checkBeforeReset checks that a step before the first reset is a conflict, that
+// Success is false then, and that the Env can be used afterwards.
 func checkBeforeReset(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	env := spec.New()
 	if env.Success() {
-		return errors.New("success before the first reset")
+		return errors.New("Success is true before the first reset")
 	}
-	if err := checkClosed(ctx, env, unknown()); err != nil {
+	if err := checkNoEpisode(ctx, env, unknownCall()); err != nil {
 		return err
 	}
-	_, err := roll(ctx, env, task)
+	_, err := playRandom(ctx, env, task)
 	return err
 }
 
-// checkClosed wants a call and a message refused outside of an episode.
-func checkClosed(ctx context.Context, env tools.Env, call tools.Call) error {
+// checkNoEpisode checks that a call and a message outside of an episode are
+// conflicts.
+func checkNoEpisode(ctx context.Context, env tools.Env, call tools.Call) error {
 	step, err := env.Step(ctx, call)
-	if err := wantRefusal(err, tools.Conflict); err != nil {
+	if err := wantError(err, tools.Conflict); err != nil {
 		return err
 	}
-	if diff := differ(tools.Step{}, step); diff != "" {
-		return fmt.Errorf("a refused step is not empty:\n%s", diff)
+	if diff := difference(tools.Step{}, step); diff != "" {
+		return fmt.Errorf("the step returned with the error is not empty:\n%s", diff)
 	}
 	s, ok := env.(tools.Speaker)
 	if !ok {
 		return nil
 	}
 	if _, err := s.Say(ctx, "hello"); !refusal.Is(err, tools.Conflict) {
-		return fmt.Errorf("speaking: %w", wantRefusal(err, tools.Conflict))
+		return fmt.Errorf("saying hello: %w", wantError(err, tools.Conflict))
 	}
 	return nil
 }
 
-// checkAfterEnd wants a conflict for a step after the end, and nothing changed.
+// checkAfterEnd checks that a step after the end is a conflict and changes nothing.
 func checkAfterEnd(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	env := spec.New()
-	trajectory, err := roll(ctx, env, task)
+	trajectory, err := playRandom(ctx, env, task)
 	if err != nil {
 		return err
 	}
 	last := trajectory.Steps[len(trajectory.Steps)-1].Call
-	for _, call := range []tools.Call{last, unknown()} {
-		if err := checkClosed(ctx, env, call); err != nil {
+	for _, call := range []tools.Call{last, unknownCall()} {
+		if err := checkNoEpisode(ctx, env, call); err != nil {
 			return err
 		}
 	}
 	if env.Success() != trajectory.Success {
-		return errors.New("success changed after the end")
+		return errors.New("Success changed after the end")
 	}
 	if diff := cmp.Diff(spec.Tools(task.Rules, task.Level).Names(), env.Tools().Names()); diff != "" {
 		return fmt.Errorf("the tools changed after the end:\n%s", diff)
@@ -101,10 +103,10 @@ func checkAfterEnd(ctx context.Context, spec tools.Spec, task tools.Task) error 
 	return nil
 }
 
-// checkResetTwice wants an episode after others, broken off or not, to be what
-// it is in a new Env.
+// checkResetTwice checks that an Env that has played other episodes, complete or
+// not, plays an episode like a new Env.
 func checkResetTwice(ctx context.Context, spec tools.Spec, task tools.Task) error {
-	want, err := roll(ctx, spec.New(), task)
+	want, err := playRandom(ctx, spec.New(), task)
 	if err != nil {
 		return err
 	}
@@ -114,23 +116,23 @@ func checkResetTwice(ctx context.Context, spec tools.Spec, task tools.Task) erro
 			return err
 		}
 		if env.Success() && agent == baseline.Idle() {
-			return errors.New("success right after a reset")
+			return errors.New("Success is true right after a reset")
 		}
 	}
-	got, err := roll(ctx, env, task)
+	got, err := playRandom(ctx, env, task)
 	if err != nil {
 		return err
 	}
-	if diff := differ(want.Steps, got.Steps); diff != "" {
-		return fmt.Errorf("an episode after others differs (-new +used):\n%s", diff)
+	if diff := difference(want.Steps, got.Steps); diff != "" {
+		return fmt.Errorf("an episode in a used Env differs (-new +used):\n%s", diff)
 	}
 	return nil
 }
 
-// checkSameBytes wants a trajectory played twice, and replayed call by call, to
-// have the same JSON.
-func checkSameBytes(ctx context.Context, spec tools.Spec, task tools.Task) error {
-	first, err := roll(ctx, spec.New(), task)
+// checkDeterminism checks that the same calls give a trajectory with the same
+// JSON.
+func checkDeterminism(ctx context.Context, spec tools.Spec, task tools.Task) error {
+	first, err := playRandom(ctx, spec.New(), task)
 	if err != nil {
 		return err
 	}
@@ -144,12 +146,12 @@ func checkSameBytes(ctx context.Context, spec tools.Spec, task tools.Task) error
 		return err
 	}
 	if !bytes.Equal(a, b) {
-		return fmt.Errorf("the same calls give other bytes:\n%s", cmp.Diff(string(a), string(b)))
+		return fmt.Errorf("the same calls give different JSON:\n%s", cmp.Diff(string(a), string(b)))
 	}
 	return nil
 }
 
-// replay is an agent that makes the calls of steps played before.
+// replay is an agent that repeats the calls of earlier steps.
 type replay struct{ steps []tools.Step }
 
 func (r replay) Play(ctx context.Context, _ tools.Task, _ json.RawMessage, caller tools.Caller) error {
@@ -161,50 +163,51 @@ func (r replay) Play(ctx context.Context, _ tools.Task, _ json.RawMessage, calle
 	return nil
 }
 
-// checkLimit wants an episode of useless calls to be truncated, unless the
-// first call ends it by the task's rules. Calls of unknown tools and invalid
-// calls of known ones spend a step alike.
+// checkLimit checks that an episode of invalid calls is truncated, unless the
+// first call terminates it. Calls of unknown tools and calls with invalid
+// arguments must take the same number of steps.
 func checkLimit(ctx context.Context, spec tools.Spec, task tools.Task) error {
-	unknownOnly, err := exhaust(ctx, spec, task, func(tools.Set, int) tools.Call { return unknown() })
+	unknown, err := stepsToEnd(ctx, spec, task, func(tools.Set, int) tools.Call { return unknownCall() })
 	if err != nil {
 		return err
 	}
-	mixed, err := exhaust(ctx, spec, task, invalid)
+	mixed, err := stepsToEnd(ctx, spec, task, invalidCall)
 	if err != nil {
 		return err
 	}
-	if mixed != unknownOnly {
-		return fmt.Errorf("the limit is %d for unknown tools and %d for invalid calls", unknownOnly, mixed)
+	if mixed != unknown {
+		return fmt.Errorf("the limit is %d steps with unknown tools and %d with invalid arguments", unknown, mixed)
 	}
 	return nil
 }
 
-// exhaust makes useless calls to the end and returns how many it took.
-func exhaust(ctx context.Context, spec tools.Spec, task tools.Task, useless func(tools.Set, int) tools.Call) (int, error) {
+// stepsToEnd makes the calls of next until the episode ends and returns their
+// number.
+func stepsToEnd(ctx context.Context, spec tools.Spec, task tools.Task, next func(tools.Set, int) tools.Call) (int, error) {
 	env := spec.New()
 	if _, err := env.Reset(ctx, task); err != nil {
 		return 0, err
 	}
-	for n := range patience {
-		step, err := env.Step(ctx, useless(env.Tools(), n))
+	for n := range maxSteps {
+		step, err := env.Step(ctx, next(env.Tools(), n))
 		switch {
 		case err != nil:
 			return 0, err
 		case step.Terminated && step.Truncated:
 			return 0, errors.New("a step is both terminated and truncated")
 		case step.Terminated && n > 0:
-			return 0, fmt.Errorf("terminated after %d useless calls, want truncated", n+1)
+			return 0, fmt.Errorf("terminated after %d invalid calls; want truncated", n+1)
 		case step.Done() && env.Success():
-			return 0, errors.New("useless calls succeed")
+			return 0, errors.New("invalid calls solve the task")
 		case step.Done():
 			return n + 1, nil
 		}
 	}
-	return 0, fmt.Errorf("no limit within %d steps", patience)
+	return 0, fmt.Errorf("the episode has not ended after %d steps", maxSteps)
 }
 
-// checkOracle wants the oracle to succeed, and not with fewer calls than the
-// task says are needed.
+// checkOracle checks that the oracle solves tasks, and with no fewer calls than
+// Task.Optimal.
 func checkOracle(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	if spec.Oracle == nil {
 		return nil
@@ -218,7 +221,7 @@ func checkOracle(ctx context.Context, spec tools.Spec, task tools.Task) error {
 			return fmt.Errorf("seed %d: success %v, terminated %v after %d steps", task.Seed, trajectory.Success, trajectory.Terminated, len(trajectory.Steps))
 		}
 		if len(trajectory.Steps) < task.Optimal {
-			return fmt.Errorf("seed %d: solved in %d calls, where %d are said to be optimal", task.Seed, len(trajectory.Steps), task.Optimal)
+			return fmt.Errorf("seed %d: solved with %d calls, fewer than the optimum %d", task.Seed, len(trajectory.Steps), task.Optimal)
 		}
 		if task, err = spec.Task(task.Rules, task.Level, task.Seed*6364136223846793005+1); err != nil {
 			return err
@@ -227,10 +230,46 @@ func checkOracle(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	return nil
 }
 
-// checkConcurrency plays episodes of one spec in turns and at the same time:
-// they must not disturb each other (run it with -race).
+// checkMessages checks that the step of a message has its text, that an empty
+// message solves no task, and that an episode of messages alone ends.
+func checkMessages(ctx context.Context, spec tools.Spec, task tools.Task) error {
+	for _, text := range []string{"", " \n\t\u200b", "hello", string(make([]byte, 1<<20)), "\xff\xfe"} {
+		env := spec.New()
+		speaker, ok := env.(tools.Speaker)
+		if !ok {
+			return nil
+		}
+		if _, err := env.Reset(ctx, task); err != nil {
+			return err
+		}
+		done := false
+		for n := 0; !done; n++ {
+			step, err := speaker.Say(ctx, text)
+			if err != nil {
+				return err
+			}
+			if step.Message != text || step.Call.Name != "" || step.Result.Content != nil {
+				return fmt.Errorf("message %.20q: the step has message %.20q and call %q", text, step.Message, step.Call.Name)
+			}
+			if n == maxSteps {
+				return fmt.Errorf("the episode has not ended after %d messages", maxSteps)
+			}
+			done = step.Done()
+		}
+		if env.Success() && (text != "hello" || !task.NeedsNoCall) {
+			return fmt.Errorf("message %.20q solves the task", text)
+		}
+		if !env.Success() && text == "hello" && task.NeedsNoCall {
+			return errors.New("the task needs no call, but a message does not solve it")
+		}
+	}
+	return nil
+}
+
+// checkConcurrency plays episodes of one spec interleaved and concurrently. They
+// must not affect each other; run the test with -race as well.
 func checkConcurrency(ctx context.Context, spec tools.Spec) error {
-	if err := eachTask(checkTurns)(ctx, spec); err != nil {
+	if err := eachTask(checkInterleaved)(ctx, spec); err != nil {
 		return err
 	}
 	const players = 8
@@ -247,9 +286,9 @@ func checkConcurrency(ctx context.Context, spec tools.Spec) error {
 	return errors.Join(all...)
 }
 
-// checkTurns plays a second episode between the steps of the first.
-func checkTurns(ctx context.Context, spec tools.Spec, task tools.Task) error {
-	want, err := roll(ctx, spec.New(), task)
+// checkInterleaved plays other episodes between the steps of an episode.
+func checkInterleaved(ctx context.Context, spec tools.Spec, task tools.Task) error {
+	want, err := playRandom(ctx, spec.New(), task)
 	if err != nil {
 		return err
 	}
@@ -262,11 +301,11 @@ func checkTurns(ctx context.Context, spec tools.Spec, task tools.Task) error {
 		if err != nil {
 			return err
 		}
-		if diff := differ(step, got); diff != "" {
-			return fmt.Errorf("step %d differs with another episode in between:\n%s", i, diff)
+		if diff := difference(step, got); diff != "" {
+			return fmt.Errorf("step %d differs if another episode is played before it:\n%s", i, diff)
 		}
 		if i < 3 {
-			if _, err := roll(ctx, spec.New(), task); err != nil {
+			if _, err := playRandom(ctx, spec.New(), task); err != nil {
 				return err
 			}
 		}
@@ -280,7 +319,7 @@ func playAll(ctx context.Context, spec tools.Spec, seed uint64) error {
 		if err != nil {
 			return err
 		}
-		if err := checkSameBytes(ctx, spec, task); err != nil {
+		if err := checkDeterminism(ctx, spec, task); err != nil {
 			return err
 		}
 	}

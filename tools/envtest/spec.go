@@ -13,18 +13,18 @@ import (
 	"toolgym/tools"
 )
 
-// checkNames wants names to be there and to stand once, and schemas closed.
+// checkNames checks that names are present and unique and that schemas are closed.
 func checkNames(_ context.Context, spec tools.Spec) error {
 	var all []error
 	if spec.Name == "" || strings.ContainsAny(spec.Name, "/@ ") {
-		all = append(all, fmt.Errorf("the name %q can not stand in a task id", spec.Name))
+		all = append(all, fmt.Errorf("the name %q cannot be part of a task id", spec.Name))
 	}
 	if strings.TrimSpace(spec.Description) == "" {
 		all = append(all, errors.New("no description"))
 	}
 	for what, names := range map[string][]string{"rules": spec.Rules, "levels": spec.Levels} {
 		if len(names) == 0 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
-			all = append(all, fmt.Errorf("%s %q: want at least one, each once", what, names))
+			all = append(all, fmt.Errorf("%s %q; want at least one, without duplicates", what, names))
 		}
 	}
 	for _, rules := range spec.Rules {
@@ -48,7 +48,7 @@ func checkTool(tool tools.Tool) error {
 		return fmt.Errorf("tool %s: %w", tool.Name, err)
 	}
 	if schema.Type != "object" || schema.Additional == nil || *schema.Additional {
-		return fmt.Errorf("tool %s: the schema %s is not a closed object's", tool.Name, tool.Parameters)
+		return fmt.Errorf("tool %s: schema %s; want type object with additionalProperties false", tool.Name, tool.Parameters)
 	}
 	if strings.TrimSpace(tool.Description) == "" {
 		return fmt.Errorf("tool %s: no description", tool.Name)
@@ -56,23 +56,23 @@ func checkTool(tool tools.Tool) error {
 	return nil
 }
 
-// checkTask wants a prompt, an id that leads back to the task, the same task
-// again, and nothing in its JSON form that could tell the answer.
+// checkTask checks that the task has a prompt, that its id finds the same task
+// again, and that its JSON has no unknown field, which might contain the answer.
 func checkTask(_ context.Context, spec tools.Spec, task tools.Task) error {
 	if len(task.Prompt) == 0 {
 		return errors.New("no prompt")
 	}
 	for i, m := range task.Prompt {
 		if m.Role == "" || strings.TrimSpace(m.Content) == "" {
-			return fmt.Errorf("message %d of the prompt is empty: %+v", i, m)
+			return fmt.Errorf("message %d of the prompt has no role or no content: %+v", i, m)
 		}
 	}
 	found, again, err := tools.Specs{spec}.Task(task.ID)
 	if err != nil {
-		return fmt.Errorf("the task's id: %w", err)
+		return fmt.Errorf("finding the task by its id: %w", err)
 	}
 	if diff := cmp.Diff(task, again); diff != "" || found.Name != spec.Name {
-		return fmt.Errorf("the id %s leads to another task (-made +found):\n%s", task.ID, diff)
+		return fmt.Errorf("the id %s finds another task (-made +found):\n%s", task.ID, diff)
 	}
 	text, err := json.Marshal(task)
 	if err != nil {
@@ -84,13 +84,13 @@ func checkTask(_ context.Context, spec tools.Spec, task tools.Task) error {
 	}
 	for key := range fields {
 		if !slices.Contains([]string{"id", "env", "level", "seed", "rules", "prompt", "optimal"}, key) {
-			return fmt.Errorf("the task's JSON shows %q", key)
+			return fmt.Errorf("the task's JSON has the unknown field %q", key)
 		}
 	}
 	return nil
 }
 
-// checkTools wants the spec and a running episode to offer the same tools.
+// checkTools checks that the spec and a running episode list the same tools.
 func checkTools(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	env := spec.New()
 	if _, err := env.Reset(ctx, task); err != nil {
@@ -105,7 +105,7 @@ func checkTools(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	}
 	for i, tool := range env.Tools() {
 		if string(tool.Parameters) != string(listed[i].Parameters) {
-			return fmt.Errorf("the schema of %s differs", tool.Name)
+			return fmt.Errorf("tool %s: the schemas of spec and episode differ", tool.Name)
 		}
 	}
 	if task.Rules == spec.Rules[0] && task.Level == spec.Levels[0] {
@@ -116,14 +116,15 @@ func checkTools(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	return nil
 }
 
-// checkRefusals wants unknown names refused, and every rule set to have a level.
-func checkRefusals(ctx context.Context, spec tools.Spec) error {
+// checkUnknownNames checks that unknown rules and levels are errors with code
+// Invalid, and that every rule set has a level.
+func checkUnknownNames(ctx context.Context, spec tools.Spec) error {
 	var all []error
 	try := func(rules, level string) {
 		_, errTask := spec.NewTask(rules, level, 1)
 		_, errReset := spec.New().Reset(ctx, tools.Task{Env: spec.Name, Rules: rules, Level: level})
 		for what, err := range map[string]error{"task": errTask, "reset": errReset} {
-			if err := wantRefusal(err, tools.Invalid); err != nil {
+			if err := wantError(err, tools.Invalid); err != nil {
 				all = append(all, fmt.Errorf("%s of rules %q, level %q: %w", what, rules, level, err))
 			}
 		}
@@ -141,7 +142,7 @@ func checkRefusals(ctx context.Context, spec tools.Spec) error {
 			}
 		}
 		if levels == 0 || rules == spec.Rules[0] && levels != len(spec.Levels) {
-			all = append(all, fmt.Errorf("rules %q know %d of the %d levels", rules, levels, len(spec.Levels)))
+			all = append(all, fmt.Errorf("rules %q have %d of the %d levels", rules, levels, len(spec.Levels)))
 		}
 	}
 	return errors.Join(all...)

@@ -2,60 +2,60 @@ package envtest
 
 import "testing"
 
-func TestHonest(t *testing.T) { Run(t, spec("")) }
+func TestCorrectEnvironment(t *testing.T) { Run(t, spec("")) }
 
-// TestSuiteBites runs the checks on environments that break one promise each.
-// The check named must fail; others may.
-func TestSuiteBites(t *testing.T) {
-	flaws := []struct{ flaw, check string }{
-		{"name twice", "names and schemas"},
+// TestDefects runs the checks on environments with one defect each. The check
+// named must fail; others may.
+func TestDefects(t *testing.T) {
+	tests := []struct{ defect, check string }{
+		{"duplicate tool name", "names and schemas"},
 		{"open schema", "names and schemas"},
 		{"no levels", "names and schemas"},
 		{"hidden tool", "tools of a level"},
 		{"no prompt", "tasks"},
 		{"blank prompt", "tasks"},
-		{"any level", "unknown names are refused"},
-		{"any env", "a foreign task is refused"},
-		{"refusal ends the episode", "a foreign task is refused"},
-		{"success from the start", "step before reset"},
-		{"open after the end", "step after the end"},
-		{"talk at any time", "step before reset"},
-		{"remembers", "reset twice"},
-		{"deaf tool", "every tool is callable"},
+		{"accepts any level", "unknown rules and levels"},
+		{"accepts any environment", "task of another environment"},
+		{"failed reset ends the episode", "task of another environment"},
+		{"success before reset", "step before reset"},
+		{"steps after the end", "step after the end"},
+		{"messages without an episode", "step before reset"},
+		{"reset keeps state", "repeated reset"},
+		{"unknown listed tool", "every tool is callable"},
 		{"observation is a list", "results are objects"},
-		{"invalid calls count", "invalid calls change nothing"},
-		{"invalid calls are free", "the limit truncates"},
-		{"lenient", "invalid calls change nothing"},
-		{"lenient", "hostile arguments"},
-		{"crash", "hostile arguments"},
-		{"no limit", "the limit truncates"},
-		{"terminates at the limit", "the limit truncates"},
-		{"weak oracle", "the oracle solves every task"},
-		{"optimal too long", "the oracle solves every task"},
-		{"success by talk", "speech"},
-		{"forgets what was said", "speech"},
-		{"deaf", "speech"},
+		{"invalid calls count", "invalid calls"},
+		{"invalid calls are free", "step limit"},
+		{"ignores arguments", "invalid calls"},
+		{"ignores arguments", "hostile arguments"},
+		{"fails on long arguments", "hostile arguments"},
+		{"no limit", "step limit"},
+		{"terminates at the limit", "step limit"},
+		{"oracle fails", "oracle"},
+		{"optimum too large", "oracle"},
+		{"success by any message", "messages"},
+		{"step without the message", "messages"},
+		{"message solves nothing", "messages"},
 		{"vocabulary out of range", "enumerator"},
-		{"two tokens of one text", "enumerator"},
-		{"context of other tokens", "enumerator"},
+		{"duplicate token text", "enumerator"},
+		{"context outside the vocabulary", "enumerator"},
 		{"context overwrites", "enumerator"},
-		{"acts behind the end", "enumerator"},
-		{"machine without limit", "enumerator"},
-		{"machine with a mood", "enumerator"},
-		{"another machine", "enumerator"},
-		{"enumerates anything", "enumerator refuses unknown names"},
-		{"every Env is another", "same calls, same bytes"},
-		{"one Env for all", "episodes at the same time"},
+		{"acts after the end", "enumerator"},
+		{"enumerator without limit", "enumerator"},
+		{"enumerator not deterministic", "enumerator"},
+		{"enumerator disagrees", "enumerator"},
+		{"enumerator accepts any name", "enumerator with invalid input"},
+		{"depends on the Env", "determinism"},
+		{"shared Env", "concurrent episodes"},
 	}
-	for _, test := range flaws {
-		t.Run(test.flaw, func(t *testing.T) {
+	for _, test := range tests {
+		t.Run(test.defect, func(t *testing.T) {
 			for _, c := range checks() {
 				if c.name != test.check {
 					continue
 				}
-				err := c.run(t.Context(), spec(test.flaw))
+				err := c.run(t.Context(), spec(test.defect))
 				if err == nil {
-					t.Fatalf("the check %q does not mind", c.name)
+					t.Fatalf("the check %q passes", c.name)
 				}
 				t.Log(err)
 				return
