@@ -9,7 +9,7 @@ import (
 )
 
 // Of refuses another environment's task.
-func Of(env string, task tools.Task) error {
+func CheckEnv(env string, task tools.Task) error {
 	if task.Env != env {
 		return refusal.New("env", "a task of "+env, "a task of %q", task.Env)
 	}
@@ -18,7 +18,7 @@ func Of(env string, task tools.Task) error {
 
 // Known refuses rules and levels that do not exist. Levels lists those of a rule
 // set, and nothing for unknown rules.
-func Known(rules, level string, levels func(rules string) []string) error {
+func CheckLevel(rules, level string, levels func(rules string) []string) error {
 	known := levels(rules)
 	switch {
 	case known == nil:
@@ -41,7 +41,7 @@ func (t *Turns) Begin(limit int) { *t = Turns{limit: limit, begun: true, running
 
 // Open reports, as an [*tools.Error] with code Conflict, that no step can be
 // taken: before the first Begin and after the end.
-func (t *Turns) Open() error {
+func (t *Turns) CheckRunning() error {
 	switch {
 	case t.running:
 		return nil
@@ -53,7 +53,7 @@ func (t *Turns) Open() error {
 
 // Take spends a turn and makes its step: a termination when the task has come
 // to its end, else a truncation at the limit, else a transition.
-func (t *Turns) Take(call tools.Call, result tools.Result, reward float64, ended bool) tools.Step {
+func (t *Turns) Step(call tools.Call, result tools.Result, reward float64, ended bool) tools.Step {
 	t.taken++
 	switch {
 	case ended:

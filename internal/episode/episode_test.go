@@ -20,12 +20,12 @@ func TestTasksThatDoNotExist(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"known", episode.Known(tools.Sound, "1", levels), "<nil>"},
-		{"level of other rules", episode.Known(tools.Documented, "1", levels), `level: unknown level "1" under the documented rules; want one of 0`},
-		{"no level", episode.Known(tools.Sound, "", levels), `level: unknown level "" under the sound rules; want one of 0, 1`},
-		{"rules", episode.Known("loose", "0", levels), `rules: unknown rules "loose"; want one of sound, documented`},
-		{"its own task", episode.Of("maze", tools.Task{Env: "maze"}), "<nil>"},
-		{"another's task", episode.Of("maze", tools.Task{Env: "chess"}), `env: a task of "chess"; want a task of maze`},
+		{"known", episode.CheckLevel(tools.Sound, "1", levels), "<nil>"},
+		{"level of other rules", episode.CheckLevel(tools.Documented, "1", levels), `level: unknown level "1" under the documented rules; want one of 0`},
+		{"no level", episode.CheckLevel(tools.Sound, "", levels), `level: unknown level "" under the sound rules; want one of 0, 1`},
+		{"rules", episode.CheckLevel("loose", "0", levels), `rules: unknown rules "loose"; want one of sound, documented`},
+		{"its own task", episode.CheckEnv("maze", tools.Task{Env: "maze"}), "<nil>"},
+		{"another's task", episode.CheckEnv("maze", tools.Task{Env: "chess"}), `env: a task of "chess"; want a task of maze`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestTurns(t *testing.T) {
 			turns.Begin(test.limit)
 			var got []outcome
 			for _, ended := range test.ended {
-				step := turns.Take(tools.Call{}, tools.Result{}, 0, ended)
-				got = append(got, outcome{step.Terminated, step.Truncated, turns.Open() == nil})
+				step := turns.Step(tools.Call{}, tools.Result{}, 0, ended)
+				got = append(got, outcome{step.Terminated, step.Truncated, turns.CheckRunning() == nil})
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -68,13 +68,13 @@ func TestTurns(t *testing.T) {
 func TestTurnsAreClosedUntilBegun(t *testing.T) {
 	var turns episode.Turns
 	var e *tools.Error
-	if err := turns.Open(); !errors.As(err, &e) || e.Code != tools.Conflict {
+	if err := turns.CheckRunning(); !errors.As(err, &e) || e.Code != tools.Conflict {
 		t.Errorf("error %v, want a conflict", err)
 	}
 	turns.Begin(1)
-	turns.Take(tools.Call{}, tools.Result{}, 0, false)
+	turns.Step(tools.Call{}, tools.Result{}, 0, false)
 	turns.Begin(1)
-	if err := turns.Open(); err != nil {
+	if err := turns.CheckRunning(); err != nil {
 		t.Errorf("closed after a second beginning: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func play(m *arithmetic.SoundMachine, plan ...int) (total float64, done bool) {
 	return total, done
 }
 
-// TestSoundMachine works on 4*2+7 = 15, then 15-3 and 15-(3*5).
+// TestSoundMachine uses the operands of 4*2+7 = 15, then 15-3 and 15-(3*5).
 func TestSoundMachine(t *testing.T) {
 	tests := []struct {
 		name           string
@@ -39,31 +39,31 @@ func TestSoundMachine(t *testing.T) {
 		steps, invalid int
 		done, success  bool
 	}{
-		{"taught plan of stage 0", 0, []int{mul, add, ans}, 1.5, 3, 0, true, true},
-		{"taught plan of stage 1", 1, []int{mul, add, sub, ans}, 1.5, 4, 0, true, true},
-		{"taught plan of stage 2", 2, []int{mul, add, sto, mul, rcl, sub, ans}, 1.5, 7, 0, true, true},
+		{"plan of stage 0", 0, []int{mul, add, ans}, 1.5, 3, 0, true, true},
+		{"plan of stage 1", 1, []int{mul, add, sub, ans}, 1.5, 4, 0, true, true},
+		{"plan of stage 2", 2, []int{mul, add, sto, mul, rcl, sub, ans}, 1.5, 7, 0, true, true},
 		{"half of the milestones of stage 0", 0, []int{mul, ans}, 0.25, 2, 0, true, false},
-		{"the target alone is no milestone", 0, []int{mul, add, eos}, 0.25, 3, 0, true, false},
+		{"the target without an answer is not a milestone", 0, []int{mul, add, eos}, 0.25, 3, 0, true, false},
 		{"two of three milestones", 1, []int{mul, add, ans}, 1.0 / 3, 3, 0, true, false},
 		{"five of six milestones", 2, []int{mul, add, sto, mul, rcl, sub, eos}, 5.0 / 12, 7, 0, true, false},
 		{"milestones count in order", 2, []int{add, sto, ans}, 0, 3, 0, true, false},
-		{"answer with nothing computed", 0, []int{ans}, 0, 1, 0, true, false},
-		{"digits and the context mark are invalid", 0, []int{7, ctx, 0}, 0, 3, 3, false, false},
-		{"store without a value", 2, []int{sto}, 0, 1, 1, false, false},
-		{"recall without a memory", 2, []int{rcl, mul, rcl}, 0.5 / 6, 3, 2, false, false},
-		{"tape used up", 0, []int{mul, add, add, mul}, 0.25, 4, 2, false, false},
-		{"one operand left is not enough", 0, []int{mul, sto, add}, 0.25, 3, 1, false, false},
-		{"left without acc can not be combined", 2, []int{mul, sto, mul, rcl, sto, add}, 0.5 / 6, 6, 1, false, false},
-		{"the limit", 2, []int{1, 1, 1, 1, 1, 1, 1, 1}, 0, 8, 8, true, false},
-		{"nothing counts after the end", 0, []int{mul, ans, mul, add, ans}, 0.25, 2, 0, true, false},
-		{"an answer at the limit", 0, []int{1, 1, 1, 1, 1, mul, add, ans}, 1.5, 8, 5, true, true},
+		{"answer with empty acc", 0, []int{ans}, 0, 1, 0, true, false},
+		{"digits and [CTX] are invalid", 0, []int{7, ctx, 0}, 0, 3, 3, false, false},
+		{"store with empty acc", 2, []int{sto}, 0, 1, 1, false, false},
+		{"recall with empty mem", 2, []int{rcl, mul, rcl}, 0.5 / 6, 3, 2, false, false},
+		{"empty tape", 0, []int{mul, add, add, mul}, 0.25, 4, 2, false, false},
+		{"one operand on the tape is not enough", 0, []int{mul, sto, add}, 0.25, 3, 1, false, false},
+		{"left without acc cannot be combined", 2, []int{mul, sto, mul, rcl, sto, add}, 0.5 / 6, 6, 1, false, false},
+		{"step limit", 2, []int{1, 1, 1, 1, 1, 1, 1, 1}, 0, 8, 8, true, false},
+		{"tokens after the end have no effect", 0, []int{mul, ans, mul, add, ans}, 0.25, 2, 0, true, false},
+		{"an answer at the step limit", 0, []int{1, 1, 1, 1, 1, mul, add, ans}, 1.5, 8, 5, true, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			m := arithmetic.NewSound(arithmetic.Published(test.stage, [5]int{4, 2, 7, 3, 5}))
 			total, done := play(&m, test.plan...)
 			if math.Abs(total-test.reward) > 1e-12 || math.Abs(m.Reward()-test.reward) > 1e-12 {
-				t.Errorf("gains %v, reward %v, want %v", total, m.Reward(), test.reward)
+				t.Errorf("sum of gains %v, reward %v; want %v", total, m.Reward(), test.reward)
 			}
 			got := fmt.Sprint(m.Steps(), m.Invalid(), done, m.Success())
 			if want := fmt.Sprint(test.steps, test.invalid, test.done, test.success); got != want {
@@ -73,12 +73,12 @@ func TestSoundMachine(t *testing.T) {
 	}
 }
 
-// TestOneMilestoneAnAction has c = 0, so that the first product is the value of
+// TestOneMilestonePerAction has c = 0, so that the first product is the value of
 // both the first and the second milestone.
-func TestOneMilestoneAnAction(t *testing.T) {
+func TestOneMilestonePerAction(t *testing.T) {
 	m := arithmetic.NewSound(arithmetic.Published(2, [5]int{4, 2, 0, 3, 5}))
 	if total, _ := play(&m, mul); math.Abs(total-0.5/6) > 1e-12 {
-		t.Errorf("reward %v after one action, want one milestone's", total)
+		t.Errorf("reward %v after one action, want that of one milestone", total)
 	}
 }
 
@@ -94,9 +94,9 @@ func TestSoundProperties(t *testing.T) {
 		if m.Success() != (m.Reward() == 1.5) || !m.Success() && m.Reward() >= 0.5 {
 			t.Errorf("success %v with reward %v", m.Success(), m.Reward())
 		}
-		taught := arithmetic.NewSound(p)
-		if total, _ := play(&taught, p.Plan(nil)...); math.Abs(total-1.5) > 1e-12 || !taught.Success() {
-			t.Errorf("the taught plan of %s pays %v", p.Expression(), total)
+		planned := arithmetic.NewSound(p)
+		if total, _ := play(&planned, p.Plan(nil)...); math.Abs(total-1.5) > 1e-12 || !planned.Success() {
+			t.Errorf("the plan of %s gets %v", p.Expression(), total)
 		}
 	})
 }
@@ -134,9 +134,9 @@ func TestExpressionAndContext(t *testing.T) {
 	}
 }
 
-// TestDrawsAreTheSameEverywhere pins the draws: they must never change, on any
-// machine or release, since task ids name them.
-func TestDrawsAreTheSameEverywhere(t *testing.T) {
+// TestDraw fixes the draws: they must be the same on every machine and in every
+// release, because task ids refer to them.
+func TestDraw(t *testing.T) {
 	tests := []struct {
 		stage int
 		seed  uint64
@@ -159,7 +159,7 @@ func TestDrawsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// TestDocumentedGolden plays every row of the published rules' golden file.
+// TestDocumentedGolden plays all episodes of the published rules in testdata.
 func TestDocumentedGolden(t *testing.T) {
 	f, err := os.Open("testdata/toolenv_documented.jsonl")
 	if err != nil {
@@ -185,7 +185,7 @@ func TestDocumentedGolden(t *testing.T) {
 			total += reward
 		}
 		if total != row.Reward || m.Steps() != row.Steps {
-			t.Errorf("row %d: reward %v in %d steps, want %s", rows+1, total, m.Steps(), lines.Text())
+			t.Errorf("row %d: reward %v in %d steps; want %s", rows+1, total, m.Steps(), lines.Text())
 		}
 	}
 	if rows != 1965 {
@@ -193,7 +193,7 @@ func TestDocumentedGolden(t *testing.T) {
 	}
 }
 
-// TestStepsDoNotAllocate covers the machines and all that the policy does once
+// TestStepsDoNotAllocate covers the machines and everything that the policy calls
 // per sample.
 func TestStepsDoNotAllocate(t *testing.T) {
 	e := arithmetic.NewEnumerator()
@@ -207,13 +207,13 @@ func TestStepsDoNotAllocate(t *testing.T) {
 					t.Fatal(err)
 				}
 				buf = e.Context(buf[:0])
-				e.Accidental()
+				e.HasShortcut()
 				for token := range arithmetic.Vocabulary {
 					e.Act(token)
 				}
 			})
 			if allocations != 0 {
-				t.Errorf("%v allocations an episode", allocations)
+				t.Errorf("%v allocations per episode", allocations)
 			}
 		})
 	}

@@ -1,58 +1,58 @@
 package arithmetic
 
-// taught is the length of the plan that the problem's stage teaches.
-func (p Problem) taught() int {
+// planLength returns the length of [Problem.Plan].
+func (p Problem) planLength() int {
 	return [Stages]int{3, 4, 7, 3, 7}[p.Stage]
 }
 
-// Shortest is the length of the shortest plan that answers the problem, the
-// taught plan's at most. It is found by trying.
+// Shortest returns the length of the shortest plan that solves the problem, found
+// by trying all plans shorter than [Problem.Plan].
 func (p Problem) Shortest() int {
-	for length := 2; length < p.taught(); length++ {
-		if p.answeredWithin(length) {
+	for length := 2; length < p.planLength(); length++ {
+		if p.solvableWithin(length) {
 			return length
 		}
 	}
-	return p.taught()
+	return p.planLength()
 }
 
-// Accidental reports whether the operands happen to admit a plan shorter than
-// every plan that works for all operands: 3*1+0 is answered by [MUL] [ANS].
-// Some operators of stage 4 have a short plan for all operands, which is no
-// accident. Training may leave accidental problems out, evaluation never does.
-func (p Problem) Accidental() bool {
-	if !p.answeredWithin(p.taught() - 1) {
+// HasShortcut reports whether these operands have a shorter plan than the shortest
+// one that works for all operands: 3*1+0 is solved by [MUL] [ANS]. At stage 4 some
+// operators have a plan shorter than [Problem.Plan] for all operands; that is not
+// a shortcut. Training may leave out problems with shortcuts, evaluation does not.
+func (p Problem) HasShortcut() bool {
+	if !p.solvableWithin(p.planLength() - 1) {
 		return false
 	}
 	return p.Stage != 4 || p.Shortest() < p.generic().Shortest()
 }
 
-// generic is the problem with operands so unlike each other that what answers
-// it answers every problem with these operators: values are polynomials in the
-// operands, and two that differ somewhere differ here (a test goes through all
-// operators; products may wrap around, which keeps equal polynomials equal).
+// generic returns the problem with operands for which only plans that work for
+// all operands succeed. All values are polynomials in the operands, and different
+// polynomials have different values for these (a test checks all operators).
+// Overflow does no harm: it keeps equal polynomials equal.
 func (p Problem) generic() Problem {
 	p.Operands = [5]int{1_000_003, 10_007_777, 123_457, 98_765_431, 7_654_321}
 	return p
 }
 
-// answeredWithin tells whether some plan of at most that many tokens, [ANS]
-// included, answers the problem.
-func (p Problem) answeredWithin(tokens int) bool {
+// solvableWithin reports whether a plan of at most the given number of tokens,
+// [ANS] included, solves the problem.
+func (p Problem) solvableWithin(tokens int) bool {
 	var start registers
 	tape := p.Operands[:p.shape().operands]
 	return start.reaches(p.Target(), tape, tokens-1)
 }
 
-// reaches tells whether at most that many tools, at least one, bring the
-// target into acc. It tries them all, in a few microseconds at most.
+// reaches reports whether some sequence of one to the given number of tools makes
+// acc the target. It tries all sequences, in a few microseconds at most.
 func (r registers) reaches(target int, tape []int, tools int) bool {
 	for token := Mul; token <= Rcl; token++ {
 		if token == Ans || tools == 1 && (token == Sto || r.hasAcc && token == Rcl) {
-			continue // these leave acc without a new value, and nothing follows
+			continue // the last tool must give acc a new value
 		}
 		next := r
-		if !next.play(token, tape) {
+		if !next.execute(token, tape) {
 			continue
 		}
 		if next.hasAcc && next.acc == target || tools > 1 && next.reaches(target, tape, tools-1) {
@@ -62,15 +62,16 @@ func (r registers) reaches(target int, tape []int, tools int) bool {
 	return false
 }
 
-// accidental is the same for the documented machine, against the best fixed
-// plans: [MUL] [ANS], [MUL] [ADD] [ANS], [MUL] [ADD] [SUB] [ANS].
-func (m DocumentedMachine) accidental() bool {
+// hasShortcut reports whether a plan shorter than the best fixed plan of the stage
+// succeeds. Those are [MUL] [ANS], [MUL] [ADD] [ANS] and [MUL] [ADD] [SUB] [ANS].
+func (m DocumentedMachine) hasShortcut() bool {
 	return m.reaches(m.stage + 1)
 }
 
-// reaches tells whether at most that many tokens, [ANS] included, succeed.
+// reaches reports whether a plan of at most the given number of tokens, [ANS]
+// included, succeeds.
 func (m DocumentedMachine) reaches(tokens int) bool {
-	if m.known && m.last == m.target {
+	if m.hasLast && m.last == m.target {
 		return true
 	}
 	for token := Mul; tokens > 1 && token <= Rcl; token++ {
@@ -83,8 +84,7 @@ func (m DocumentedMachine) reaches(tokens int) bool {
 	return false
 }
 
-// shortest is the length of the shortest plan that succeeds under the
-// documented rules.
+// shortest returns the length of the shortest plan that succeeds.
 func (m DocumentedMachine) shortest() int {
 	length := 2
 	for !m.reaches(length) {

@@ -15,14 +15,14 @@ import (
 
 const name = "arithmetic"
 
-// Spec describes the environment.
+// Spec returns the description of the environment.
 func Spec() tools.Spec {
 	return tools.Spec{
 		Name:        name,
 		Description: "Small computations, step by step, with tools that calculate exactly.",
 		Rules:       []string{tools.Sound, tools.Documented},
 		Levels:      levels(tools.Sound),
-		Tools:       offered,
+		Tools:       toolsAt,
 		NewTask:     newTask,
 		New:         func() tools.Env { return &env{} },
 		Oracle:      oracle{},
@@ -30,16 +30,17 @@ func Spec() tools.Spec {
 	}
 }
 
-// The levels beside the stages.
+// The levels that are not stages.
 const (
-	large     = "large"     // stage 2 with operands up to mostOperand
+	large     = "large"     // stage 2 with operands up to maxOperand
 	restraint = "restraint" // no tool is needed
 	grounded  = "grounded"  // stage 1 with letters to be looked up
 )
 
-const mostOperand = 1_000_000
+// maxOperand is the largest operand at level large.
+const maxOperand = 1_000_000
 
-// levels lists the levels of a rule set; nil for unknown rules.
+// levels returns the levels of a rule set, or nil for unknown rules.
 func levels(rules string) []string {
 	switch rules {
 	case tools.Sound:
@@ -50,19 +51,19 @@ func levels(rules string) []string {
 	return nil
 }
 
-// known tells whether the level exists under the rules; empty names stand for
-// the defaults.
-func known(rules, level string) bool {
+// levelExists reports whether the rules have the level. Empty names are the
+// defaults.
+func levelExists(rules, level string) bool {
 	if rules == "" {
 		rules = tools.Sound
 	}
 	return slices.Contains(levels(rules), level) || level == "" && levels(rules) != nil
 }
 
-// check refuses rules and levels that do not exist.
-func check(rules, level string) error { return episode.Known(rules, level, levels) }
+// check returns an error for unknown rules or levels.
+func check(rules, level string) error { return episode.CheckLevel(rules, level, levels) }
 
-// problemOf draws the problem of a task, of any level but restraint.
+// problemOf returns the problem of a task at any level except restraint.
 func problemOf(level string, seed uint64) Problem {
 	r := Seeded(seed)
 	switch level {
@@ -74,15 +75,16 @@ func problemOf(level string, seed uint64) Problem {
 	return Draw(r, int(level[0]-'0'))
 }
 
+// drawLarge draws a problem of level large.
 func drawLarge(r *rand.Rand) Problem {
 	p := Published(2, [5]int{})
 	for i := range p.Operands {
-		p.Operands[i] = int(r.Uint32N(mostOperand + 1))
+		p.Operands[i] = int(r.Uint32N(maxOperand + 1))
 	}
 	return p
 }
 
-// newTask makes the prompt of a task.
+// newTask returns a task with its prompt.
 func newTask(rules, level string, seed uint64) (tools.Task, error) {
 	if err := check(rules, level); err != nil {
 		return tools.Task{}, err
@@ -98,28 +100,29 @@ func newTask(rules, level string, seed uint64) (tools.Task, error) {
 			Optimal: NewDocumented(p).shortest(),
 		}, nil
 	}
-	return tools.Task{Prompt: ask("Compute " + written(level, p) + ". " + lookFirst(level) + "Use the tools, then call answer with the result.")}, nil
+	return tools.Task{Prompt: ask("Compute " + expressionAt(level, p) + ". " + lookupHint(level) + "Use the tools, then call answer with the result.")}, nil
 }
 
-// written is the expression as the level shows it.
-func written(level string, p Problem) string {
+// expressionAt returns the expression as the level shows it.
+func expressionAt(level string, p Problem) string {
 	if level == grounded {
-		return p.write(letters())
+		return p.format(letters())
 	}
 	return p.Expression()
 }
 
-func lookFirst(level string) string {
+// lookupHint returns the additional sentence of the prompt at level grounded.
+func lookupHint(level string) string {
 	if level == grounded {
 		return "Look each letter up first. "
 	}
 	return ""
 }
 
-// letters name the operands where the task hides their values.
+// letters returns the names of the operands at level grounded.
 func letters() [5]string { return [5]string{"a", "b", "c", "d", "e"} }
 
-// smallTalk draws a message that asks for nothing that a tool could do.
+// smallTalk draws the message of a task at level restraint.
 func smallTalk(r *rand.Rand) string {
 	messages := [...]string{
 		"Hello!",
@@ -176,7 +179,7 @@ func smallTalk(r *rand.Rand) string {
 	return messages[r.Uint32N(uint32(len(messages)))]
 }
 
-// oracle solves every task with the tools that are meant for it.
+// oracle solves every task with its tools.
 type oracle struct{}
 
 var _ tools.Agent = oracle{}
@@ -188,77 +191,78 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 	if task.Level == restraint {
 		speaker, ok := caller.(tools.Speaker)
 		if !ok {
-			return refusal.New("", "a caller that is a Speaker", "level restraint is solved by a message, which this caller does not take")
+			return refusal.New("", "a tools.Speaker", "level restraint is solved by a message, but the caller does not accept messages")
 		}
 		_, err := speaker.Say(ctx, "You're welcome! I'm an assistant that can compute for you whenever you need it.")
 		return err
 	}
 	p := problemOf(task.Level, task.Seed)
-	w := &worker{step: func(call tools.Call) (tools.Step, error) { return caller.Step(ctx, call) }}
+	s := &solver{step: func(call tools.Call) (tools.Step, error) { return caller.Step(ctx, call) }}
 	if task.Rules == tools.Documented {
-		return w.recite(p.Stage)
+		return s.playFixedPlan(p.Stage)
 	}
-	return w.compute(p, task.Level == grounded)
+	return s.compute(p, task.Level == grounded)
 }
 
-// worker makes calls until one fails.
-type worker struct {
+// solver makes calls until one fails.
+type solver struct {
 	step func(tools.Call) (tools.Step, error)
 	err  error
 }
 
-// recite plays the best fixed plan of the documented rules.
-func (w *worker) recite(stage int) error {
+// playFixedPlan plays the best fixed plan of the documented rules.
+func (s *solver) playFixedPlan(stage int) error {
 	for _, tool := range append([]string{"multiply", "add", "subtract"}[:stage+1], "answer") {
-		w.call(tool, "{}")
+		s.call(tool, "{}")
 	}
-	return w.err
+	return s.err
 }
 
-// compute reads every value from the tools' results.
-func (w *worker) compute(p Problem, lookUp bool) error {
+// compute solves the problem with one call per operation, each with the results
+// of earlier calls.
+func (s *solver) compute(p Problem, lookUp bool) error {
 	var v [5]string
 	for i := range p.shape().operands {
 		v[i] = strconv.Itoa(p.Operands[i])
 		if lookUp {
-			v[i] = w.call("lookup", fmt.Sprintf(`{"name":%q}`, letters()[i]))
+			v[i] = s.call("lookup", fmt.Sprintf(`{"name":%q}`, letters()[i]))
 		}
 	}
-	value := w.apply(p.Operators[0], v[0], v[1])
-	value = w.apply(p.Operators[1], value, v[2])
+	value := s.apply(p.Operators[0], v[0], v[1])
+	value = s.apply(p.Operators[1], value, v[2])
 	switch p.Stage {
 	case 1:
-		value = w.apply(p.Operators[2], value, v[3])
+		value = s.apply(p.Operators[2], value, v[3])
 	case 2, 4:
-		w.call("store", `{"value":`+value+`}`)
-		right := w.apply(p.Operators[3], v[3], v[4])
-		value = w.apply(p.Operators[2], w.call("recall", "{}"), right)
+		s.call("store", `{"value":`+value+`}`)
+		right := s.apply(p.Operators[3], v[3], v[4])
+		value = s.apply(p.Operators[2], s.call("recall", "{}"), right)
 	}
-	w.call("answer", `{"value":`+value+`}`)
-	return w.err
+	s.call("answer", `{"value":`+value+`}`)
+	return s.err
 }
 
-func (w *worker) apply(operator int, a, b string) string {
-	return w.call(toolName(operator), `{"a":`+a+`,"b":`+b+`}`)
+func (s *solver) apply(operator int, a, b string) string {
+	return s.call(toolName(operator), `{"a":`+a+`,"b":`+b+`}`)
 }
 
-// call makes a call and returns the result's number, if there is one.
-func (w *worker) call(tool, arguments string) string {
-	if w.err != nil {
+// call makes a call and returns the number of its result, or "" if it has none.
+func (s *solver) call(tool, arguments string) string {
+	if s.err != nil {
 		return ""
 	}
-	step, err := w.step(tools.Call{Name: tool, Arguments: json.RawMessage(arguments)})
+	step, err := s.step(tools.Call{Name: tool, Arguments: json.RawMessage(arguments)})
 	if err != nil {
-		w.err = err
+		s.err = err
 		return ""
 	}
 	if step.Result.IsError {
-		w.err = fmt.Errorf("the oracle's call of %s failed: %s", tool, step.Result.Content)
+		s.err = fmt.Errorf("the oracle's call of %s failed: %s", tool, step.Result.Content)
 		return ""
 	}
 	var answer result
 	if err := json.Unmarshal(step.Result.Content, &answer); err != nil {
-		w.err = fmt.Errorf("reading the result of %s: %w", tool, err)
+		s.err = fmt.Errorf("reading the result of %s: %w", tool, err)
 	}
 	return string(answer.Result)
 }

@@ -20,11 +20,11 @@ type value struct {
 	Value json.Number `json:"value" jsonschema:"description=A number."`
 }
 
-type letter struct {
+type lookupInput struct {
 	Name string `json:"name" jsonschema:"description=The letter as the task writes it."`
 }
 
-type nothing struct{}
+type noArguments struct{}
 
 type result struct {
 	Result json.Number `json:"result"`
@@ -38,8 +38,9 @@ type accepted struct {
 	Accepted bool `json:"accepted"`
 }
 
-// toolbox is every tool of the environment, declared once for all its episodes.
-type toolbox struct {
+// toolSets holds the tools of the environment. They are declared once; episodes
+// bind them to their state.
+type toolSets struct {
 	typed, grounded, documented tools.Set
 
 	store, recall, answer, lookup tools.Tool
@@ -47,17 +48,17 @@ type toolbox struct {
 
 var declared = sync.OnceValue(declare)
 
-func declare() *toolbox {
-	b := &toolbox{
+func declare() *toolSets {
+	b := &toolSets{
 		store:  tools.New[value, stored]("store", "Stores a number in the memory.", nil),
-		recall: tools.New[nothing, result]("recall", "Gives back the number that was stored last.", nil),
+		recall: tools.New[noArguments, result]("recall", "Gives back the number that was stored last.", nil),
 		answer: tools.New[value, accepted]("answer", "Hands in the final result and ends the task.", nil),
-		lookup: tools.New[letter, result]("lookup", "Gives the value of a letter of the task.", nil),
+		lookup: tools.New[lookupInput, result]("lookup", "Gives the value of a letter of the task.", nil),
 	}
 	b.typed = tools.Set{
-		binary("multiply", "Multiplies two numbers: a * b.", within((*big.Rat).Mul)),
-		binary("add", "Adds two numbers: a + b.", within((*big.Rat).Add)),
-		binary("subtract", "Subtracts two numbers: a - b.", within((*big.Rat).Sub)),
+		binary("multiply", "Multiplies two numbers: a * b.", bounded((*big.Rat).Mul)),
+		binary("add", "Adds two numbers: a + b.", bounded((*big.Rat).Add)),
+		binary("subtract", "Subtracts two numbers: a - b.", bounded((*big.Rat).Sub)),
 		binary("divide", "Divides two numbers: a / b.", calculator.Divide),
 		b.store, b.recall, b.answer, calculator.Tool(),
 	}
@@ -70,13 +71,13 @@ func declare() *toolbox {
 		{"store", "Marks the last value as stored."},
 		{"recall", "Recalls what was stored."},
 	} {
-		b.documented = append(b.documented, tools.New[nothing, machineState](t[0], t[1], nil))
+		b.documented = append(b.documented, tools.New[noArguments, machineState](t[0], t[1], nil))
 	}
 	b.documented = slices.Clip(b.documented) // the set is shared: an append must copy
 	return b
 }
 
-// binary makes a tool of two operands.
+// binary returns a tool with two operands.
 func binary(name, description string, do func(a, b *big.Rat) (*big.Rat, error)) tools.Tool {
 	return tools.New(name, description, func(_ context.Context, in operands) (result, error) {
 		a, err := calculator.Exact(in.A)
@@ -95,16 +96,16 @@ func binary(name, description string, do func(a, b *big.Rat) (*big.Rat, error)) 
 	})
 }
 
-// within bounds the result of an operation that always has one.
-func within(do func(z, a, b *big.Rat) *big.Rat) func(a, b *big.Rat) (*big.Rat, error) {
+// bounded returns the operation with a limit on the size of its result.
+func bounded(do func(z, a, b *big.Rat) *big.Rat) func(a, b *big.Rat) (*big.Rat, error) {
 	return func(a, b *big.Rat) (*big.Rat, error) { return calculator.Bounded(do(new(big.Rat), a, b)) }
 }
 
-// offered is the set of tools at a level; empty names mean the defaults, and
-// unknown ones have none.
-func offered(rules, level string) tools.Set {
+// toolsAt returns the tools of a level. Empty names are the defaults; for unknown
+// names it returns nil.
+func toolsAt(rules, level string) tools.Set {
 	switch {
-	case !known(rules, level):
+	case !levelExists(rules, level):
 		return nil
 	case rules == tools.Documented:
 		return declared().documented

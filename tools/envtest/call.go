@@ -62,12 +62,12 @@ func checkResults(ctx context.Context, spec tools.Spec, task tools.Task) error {
 	}
 	var object map[string]any
 	if err := json.Unmarshal(trajectory.Observation, &object); err != nil || object == nil {
-		return fmt.Errorf("the first observation is %s; want a JSON object", trajectory.Observation)
+		return fmt.Errorf("the first observation is %s; expected a JSON object", trajectory.Observation)
 	}
 	for i, step := range trajectory.Steps {
 		var object map[string]any
 		if err := json.Unmarshal(step.Result.Content, &object); err != nil || object == nil {
-			return fmt.Errorf("the result of step %d is %s; want a JSON object", i, step.Result.Content)
+			return fmt.Errorf("the result of step %d is %s; expected a JSON object", i, step.Result.Content)
 		}
 		if message, _ := object["error"].(string); step.Result.IsError && strings.TrimSpace(message) == "" {
 			return fmt.Errorf("the error result of step %d has no message: %s", i, step.Result.Content)
@@ -94,7 +94,7 @@ func checkInvalidCalls(ctx context.Context, spec tools.Spec, task tools.Task) er
 			return err
 		}
 		if !step.Result.IsError {
-			return fmt.Errorf("the invalid call %s %s has the result %s; want an error result", step.Call.Name, step.Call.Arguments, step.Result.Content)
+			return fmt.Errorf("the invalid call %s %s has the result %s; expected an error result", step.Call.Name, step.Call.Arguments, step.Result.Content)
 		}
 		if env.Success() != before {
 			return errors.New("an invalid call changed success")
@@ -170,7 +170,7 @@ func checkHostileArguments(ctx context.Context, spec tools.Spec, task tools.Task
 				return fmt.Errorf("%s for %s: accepted with the result %s", name, tool.Name, step.Result.Content)
 			}
 			if len(step.Result.Content) > 10_000 {
-				return fmt.Errorf("%s for %s: the error result has %d bytes; want at most 10000", name, tool.Name, len(step.Result.Content))
+				return fmt.Errorf("%s for %s: the error result has %d bytes; expected at most 10000", name, tool.Name, len(step.Result.Content))
 			}
 		}
 	}

@@ -133,7 +133,7 @@ func (c *counter) Reset(_ context.Context, task tools.Task) (json.RawMessage, er
 }
 
 func (c *counter) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if err := c.turns.Open(); err != nil && c.defect != "steps after the end" {
+	if err := c.turns.CheckRunning(); err != nil && c.defect != "steps after the end" {
 		return tools.Step{}, err
 	}
 	if c.defect == "fails on long arguments" && len(call.Arguments) > 1000 {
@@ -151,9 +151,9 @@ func (c *counter) Step(ctx context.Context, call tools.Call) (tools.Step, error)
 	}
 	if c.defect == "terminates at the limit" && c.count == 0 && call.Name == "no such tool" {
 		c.goal++
-		return c.turns.Take(call, result, 0, c.goal > 8), nil
+		return c.turns.Step(call, result, 0, c.goal > 8), nil
 	}
-	return c.turns.Take(call, result, 0, c.done || c.task.Level == "hello"), nil
+	return c.turns.Step(call, result, 0, c.done || c.task.Level == "hello"), nil
 }
 
 func (c *counter) run(ctx context.Context, call tools.Call) (tools.Result, error) {
@@ -181,7 +181,7 @@ func (c *counter) act(tool string) state {
 }
 
 func (c *counter) Say(_ context.Context, text string) (tools.Step, error) {
-	if err := c.turns.Open(); err != nil && c.defect != "messages without an episode" {
+	if err := c.turns.CheckRunning(); err != nil && c.defect != "messages without an episode" {
 		return tools.Step{}, err
 	}
 	if c.defect == "success by any message" {
@@ -191,7 +191,7 @@ func (c *counter) Say(_ context.Context, text string) (tools.Step, error) {
 	if c.defect == "step without the message" {
 		text = ""
 	}
-	return c.turns.Take(tools.Call{}, tools.Result{}, 0, c.task.Level == "hello").Spoken(text), nil
+	return c.turns.Step(tools.Call{}, tools.Result{}, 0, c.task.Level == "hello").Spoken(text), nil
 }
 
 // solver counts up and submits, or says hello.
@@ -282,7 +282,7 @@ func (e *enumerator) Act(token int) (float64, bool) {
 
 func (e *enumerator) Success() bool { return e.right }
 
-func (e *enumerator) Accidental() bool { return false }
+func (e *enumerator) HasShortcut() bool { return false }
 
 func (e *enumerator) Calls(_ tools.Task, plan []int) ([]tools.Call, error) {
 	var calls []tools.Call

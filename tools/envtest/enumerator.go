@@ -72,7 +72,7 @@ func checkContext(e tools.Enumerator) error {
 	vocabulary := e.Vocabulary().Size
 	context := e.Context(nil)
 	if len(context) == 0 || slices.Min(context) < 0 || slices.Max(context) >= vocabulary {
-		return fmt.Errorf("context %v; want tokens from 0 to %d", context, vocabulary-1)
+		return fmt.Errorf("context %v; expected tokens from 0 to %d", context, vocabulary-1)
 	}
 	if diff := cmp.Diff(append([]int{7, 7}, context...), e.Context([]int{7, 7})); diff != "" {
 		return fmt.Errorf("the context is not appended to the buffer:\n%s", diff)
@@ -163,7 +163,7 @@ func checkEnumeratorErrors(_ context.Context, spec tools.Spec) error {
 	}
 	calls, err := e.Calls(task, nil)
 	if err == nil && len(calls) != 0 {
-		return fmt.Errorf("an empty plan gives the calls %v; want none", calls)
+		return fmt.Errorf("an empty plan gives the calls %v; expected none", calls)
 	}
 	return err
 }

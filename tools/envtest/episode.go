@@ -196,7 +196,7 @@ func stepsToEnd(ctx context.Context, spec tools.Spec, task tools.Task, next func
 		case step.Terminated && step.Truncated:
 			return 0, errors.New("a step is both terminated and truncated")
 		case step.Terminated && n > 0:
-			return 0, fmt.Errorf("terminated after %d invalid calls; want truncated", n+1)
+			return 0, fmt.Errorf("terminated after %d invalid calls; expected truncated", n+1)
 		case step.Done() && env.Success():
 			return 0, errors.New("invalid calls solve the task")
 		case step.Done():

@@ -24,7 +24,7 @@ func checkNames(_ context.Context, spec tools.Spec) error {
 	}
 	for what, names := range map[string][]string{"rules": spec.Rules, "levels": spec.Levels} {
 		if len(names) == 0 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
-			all = append(all, fmt.Errorf("%s %q; want at least one, without duplicates", what, names))
+			all = append(all, fmt.Errorf("%s %q; expected at least one, without duplicates", what, names))
 		}
 	}
 	for _, rules := range spec.Rules {
@@ -48,7 +48,7 @@ func checkTool(tool tools.Tool) error {
 		return fmt.Errorf("tool %s: %w", tool.Name, err)
 	}
 	if schema.Type != "object" || schema.Additional == nil || *schema.Additional {
-		return fmt.Errorf("tool %s: schema %s; want type object with additionalProperties false", tool.Name, tool.Parameters)
+		return fmt.Errorf("tool %s: schema %s; expected type object with additionalProperties false", tool.Name, tool.Parameters)
 	}
 	if strings.TrimSpace(tool.Description) == "" {
 		return fmt.Errorf("tool %s: no description", tool.Name)

@@ -107,9 +107,9 @@ func wantError(err error, code string) error {
 	case refusal.Is(err, code):
 		return nil
 	case err == nil:
-		return fmt.Errorf("no error; want an error with code %s", code)
+		return fmt.Errorf("no error; expected an error with code %s", code)
 	}
-	return fmt.Errorf("got another error; want one with code %s: %w", code, err)
+	return fmt.Errorf("got another error; expected one with code %s: %w", code, err)
 }
 
 // difference is cmp.Diff, but cheap if nothing differs.

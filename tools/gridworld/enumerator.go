@@ -102,7 +102,7 @@ func (e *enumerator) Act(token int) (reward float64, done bool) {
 func (e *enumerator) Success() bool { return e.world.Success() }
 
 // Accidental is false: what a level teaches is a shortest way.
-func (e *enumerator) Accidental() bool { return false }
+func (e *enumerator) HasShortcut() bool { return false }
 
 // Calls translates a plan up to its end. Tokens without action are left out.
 func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {

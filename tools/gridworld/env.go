@@ -79,7 +79,7 @@ func (e *env) Success() bool { return e.world.layout != nil && e.world.Success()
 // Reset refuses a task that is not this environment's, and then leaves the
 // running episode as it is.
 func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	if err := episode.Of(name, task); err != nil {
+	if err := episode.CheckEnv(name, task); err != nil {
 		return nil, err
 	}
 	world, err := Open(task.Rules, task.Level, task.Seed)
@@ -98,7 +98,7 @@ func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error)
 // Step carries a tool's action out. A call that the tools refuse is a step
 // without action.
 func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if err := e.turns.Open(); err != nil {
+	if err := e.turns.CheckRunning(); err != nil {
 		return tools.Step{}, err
 	}
 	acted, reward := false, 0.0
@@ -114,7 +114,7 @@ func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	if !acted {
 		reward, _ = e.world.Step(Wait)
 	}
-	return e.turns.Take(call, result, reward, e.world.Success()), nil
+	return e.turns.Step(call, result, reward, e.world.Success()), nil
 }
 
 // call has the named tool check the arguments before it acts.

@@ -129,7 +129,7 @@ func TestEnumeratorContext(t *testing.T) {
 			for _, action := range w.Path() {
 				_, done = e.Act(11 + int(action))
 			}
-			if !done || !e.Success() || e.Accidental() {
+			if !done || !e.Success() || e.HasShortcut() {
 				t.Errorf("done %v, success %v on the shortest path", done, e.Success())
 			}
 		})

@@ -42,7 +42,7 @@ func levels(rules string) []string {
 const hidden = "4"
 
 // check refuses rules and levels that do not exist.
-func check(rules, level string) error { return episode.Known(rules, level, levels) }
+func check(rules, level string) error { return episode.CheckLevel(rules, level, levels) }
 
 // Open starts the world of a task. Unknown rules and levels are an
 // [*tools.Error], code Invalid.

@@ -35,7 +35,7 @@ func (e *env) Success() bool { return e.right }
 // Reset refuses a task that is not this environment's, and then leaves the
 // running episode as it is.
 func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	if err := episode.Of(name, task); err != nil {
+	if err := episode.CheckEnv(name, task); err != nil {
 		return nil, err
 	}
 	if err := check(task.Rules, task.Level); err != nil {
@@ -54,7 +54,7 @@ func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error)
 }
 
 func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if err := e.turns.Open(); err != nil {
+	if err := e.turns.CheckRunning(); err != nil {
 		return tools.Step{}, err
 	}
 	set := slices.Clone(declared())
@@ -63,7 +63,7 @@ func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	if err != nil {
 		return tools.Step{}, fmt.Errorf("calling %s: %w", call.Name, err)
 	}
-	return e.turns.Take(call, result, 0, false), nil
+	return e.turns.Step(call, result, 0, false), nil
 }
 
 // search looks a report up and remembers what was seen.
@@ -108,7 +108,7 @@ func numbersIn(value any) (found []*big.Rat) {
 
 // Say takes the answer and ends the episode.
 func (e *env) Say(_ context.Context, text string) (tools.Step, error) {
-	if err := e.turns.Open(); err != nil {
+	if err := e.turns.CheckRunning(); err != nil {
 		return tools.Step{}, err
 	}
 	e.right = e.grounded() && e.asked.answeredBy(text, e.seen)
@@ -116,7 +116,7 @@ func (e *env) Say(_ context.Context, text string) (tools.Step, error) {
 	if e.right {
 		reward = 1
 	}
-	return e.turns.Take(tools.Call{}, tools.Result{}, reward, true).Spoken(text), nil
+	return e.turns.Step(tools.Call{}, tools.Result{}, reward, true).Spoken(text), nil
 }
 
 // grounded reports whether the prices of every report that the task asks about
