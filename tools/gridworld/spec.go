@@ -10,14 +10,14 @@ import (
 	"toolgym/tools"
 )
 
-// Spec describes the environment.
+// Spec returns the description of the environment.
 func Spec() tools.Spec {
 	return tools.Spec{
 		Name:        name,
 		Description: "A grid to walk on: fetch the key, open the door, reach the goal.",
 		Rules:       []string{tools.Sound, tools.Documented},
 		Levels:      levels(tools.Sound),
-		Tools:       offered,
+		Tools:       toolsAt,
 		NewTask:     newTask,
 		New:         func() tools.Env { return &env{} },
 		Oracle:      oracle{},
@@ -27,7 +27,7 @@ func Spec() tools.Spec {
 
 const name = "gridworld"
 
-// levels lists the levels of a rule set; nil for unknown rules.
+// levels returns the levels of a rule set, or nil for unknown rules.
 func levels(rules string) []string {
 	switch rules {
 	case tools.Sound:
@@ -38,14 +38,14 @@ func levels(rules string) []string {
 	return nil
 }
 
-// hidden is the level with limited sight.
-const hidden = "4"
+// limitedSight is the level with limited sight.
+const limitedSight = "4"
 
-// check refuses rules and levels that do not exist.
+// check returns an error for unknown rules or levels.
 func check(rules, level string) error { return episode.CheckLevel(rules, level, levels) }
 
-// Open starts the world of a task. Unknown rules and levels are an
-// [*tools.Error], code Invalid.
+// Open starts an episode of the task of a seed. Unknown rules or levels are an
+// [*tools.Error] with code Invalid.
 func Open(rules, level string, seed uint64) (World, error) {
 	if err := check(rules, level); err != nil {
 		return World{}, err
@@ -64,7 +64,7 @@ func Open(rules, level string, seed uint64) (World, error) {
 	return NewWorld(l), nil
 }
 
-// newTask makes the prompt of a task, and its optimal length.
+// newTask returns a task with its prompt and its optimal length.
 func newTask(rules, level string, seed uint64) (tools.Task, error) {
 	w, err := Open(rules, level, seed)
 	if err != nil {
@@ -72,23 +72,23 @@ func newTask(rules, level string, seed uint64) (tools.Task, error) {
 	}
 	l := w.layout
 	text := fmt.Sprintf("You are at %v on a %dx%d grid. %sFetch the key, open the door, then reach the goal.",
-		l.Start, l.Size, l.Size, whereabouts(&w))
+		l.Start, l.Size, l.Size, describePlaces(&w))
 	if l.Sight == 0 {
 		text += obstacles(l)
 	}
 	return tools.Task{Prompt: []tools.Message{{Role: "user", Content: text}}, Optimal: l.optimal}, nil
 }
 
-// whereabouts names the places, as far as they are in sight.
-func whereabouts(w *World) string {
+// describePlaces describes the objects that are in sight.
+func describePlaces(w *World) string {
 	l := w.layout
 	if l.Sight == 0 {
 		return fmt.Sprintf("The key is at %v, the door at %v, the goal at %v. ", l.Key, l.Door, l.Goal)
 	}
-	return fmt.Sprintf("The goal is at %v. You see %d cells far, now: %s. Call look to see what is around you. ", l.Goal, l.Sight, w.look())
+	return fmt.Sprintf("The goal is at %v. You see %d cells far, now: %s. Call look to see what is around you. ", l.Goal, l.Sight, w.describeSight())
 }
 
-// obstacles names the boxes and the wall.
+// obstacles describes the boxes and the wall.
 func obstacles(l *Layout) string {
 	var b strings.Builder
 	if len(l.Boxes) > 0 {
@@ -110,8 +110,8 @@ func obstacles(l *Layout) string {
 	return b.String()
 }
 
-// oracle walks a shortest path. It knows the layout from the task's seed, also
-// where sight is limited.
+// oracle takes a shortest path. It knows the layout from the seed, even if sight is
+// limited.
 type oracle struct{}
 
 var _ tools.Agent = oracle{}
