@@ -9,42 +9,41 @@ import (
 	"unicode/utf8"
 )
 
-// answeredBy reports whether the text gives the right answer, and no other.
-// Read are the percentages it states, or all of its numbers where it marks
-// none. One of them must be the target within 0.01; each of the others must be
-// a number that the way to the answer leads past, so that a list of guesses is
-// no answer.
+// answeredBy reports whether a text states the correct answer and no wrong one. The
+// numbers that count are the percentages, or all numbers if there are none. One must
+// be within 0.01 of the target; every other one must be known (see isKnown), so that
+// a list of guesses is not an answer. seen has the numbers that searches returned.
 func (q question) answeredBy(text string, seen []*big.Rat) bool {
-	if len(text) > mostText {
+	if len(text) > maxTextBytes {
 		return false
 	}
 	stated := claims(text)
 	if slices.ContainsFunc(stated, func(c claim) bool { return c.percent }) {
 		stated = slices.DeleteFunc(stated, func(c claim) bool { return !c.percent })
 	}
-	found, target, known := false, q.target(), append(q.steps(), seen...)
+	found, target, known := false, q.target(), append(q.intermediates(), seen...)
 	for _, c := range stated {
 		switch {
 		case c.value == nil:
 			return false
 		case near(c.value, target):
 			found = true
-		case !q.onTheWay(c, known):
+		case !q.isKnown(c, known):
 			return false
 		}
 	}
 	return found
 }
 
-// near reports whether two values are at most 0.01 apart.
+// near reports whether two values differ by at most 0.01.
 func near(a, b *big.Rat) bool {
-	apart := new(big.Rat).Sub(a, b)
-	return apart.Abs(apart).Cmp(big.NewRat(1, 100)) <= 0
+	distance := new(big.Rat).Sub(a, b)
+	return distance.Abs(distance).Cmp(big.NewRat(1, 100)) <= 0
 }
 
-// onTheWay reports whether a claim is the target rounded further or one of the
-// known numbers. Only the target's sign counts.
-func (q question) onTheWay(c claim, known []*big.Rat) bool {
+// isKnown reports whether a claim is the target rounded further, or the absolute
+// value of a known number.
+func (q question) isKnown(c claim, known []*big.Rat) bool {
 	if rounded(q.value(), c.places).Cmp(c.value) == 0 {
 		return true
 	}
@@ -55,36 +54,39 @@ func (q question) onTheWay(c claim, known []*big.Rat) bool {
 	})
 }
 
-// steps are the numbers of the calculation 100·((after − before)/before): its
-// constants (1 for those who write after/before − 1), the year, the differences,
-// the fractions, and the changes where two of them are compared.
-func (q question) steps() []*big.Rat {
+// intermediates returns the numbers that occur in the calculation
+//
+//	100·(after − before)/before = 100·(after/before − 1)
+//
+// These are 1, 100, the year, the difference, the two fractions, and the changes if
+// the question compares two.
+func (q question) intermediates() []*big.Rat {
 	one, hundred := big.NewRat(1, 1), big.NewRat(100, 1)
-	steps := []*big.Rat{one, hundred}
+	values := []*big.Rat{one, hundred}
 	for i := range q.reports {
 		r := &q.reports[i]
 		fraction := new(big.Rat).Quo(r.change(), hundred)
-		steps = append(steps, big.NewRat(int64(r.quarter.year()), 1), big.NewRat(int64(r.after().cents-r.before().cents), 100),
+		values = append(values, big.NewRat(int64(r.quarter.year()), 1), big.NewRat(int64(r.after().cents-r.before().cents), 100),
 			fraction, new(big.Rat).Add(fraction, one))
 		if len(q.reports) > 1 {
-			steps = append(steps, r.change())
+			values = append(values, r.change())
 		}
 	}
-	return steps
+	return values
 }
 
 // A claim is a number that a text states.
 type claim struct {
-	value   *big.Rat // nil when nobody could mean it: too many digits
-	places  int      // decimals as written
+	value   *big.Rat // nil if it is too long or has an exponent
+	places  int      // number of decimals in the text
 	percent bool     // marked as a percentage or as percentage points
 }
 
-// mostText is how much of a message is read; an answer is short.
-const mostText = 1 << 14
+// maxTextBytes is the maximum length of an answer.
+const maxTextBytes = 1 << 14
 
-// lexeme finds, in this order: a date, a word (Q3 is one), a number with its
-// sign and its percent mark, and what ends a clause.
+// lexeme matches a date, a word (such as Q3), a number with its sign and percent
+// mark, or the end of a clause.
 var lexeme = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})` +
 	`|(\pL[\pL\d]*)` +
 	`|([-−–+]?)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)((?:[eE][-+]?\d+)?)([\s\x{A0}\x{202F}*_]*(?:\\?%|(?i:percent\b|per\s+cent\b|percentage[\s-]points?\b|pp\b)))?` +
@@ -92,7 +94,7 @@ var lexeme = regexp.MustCompile(`(\d{4}-\d{2}-\d{2})` +
 
 // The groups of lexeme.
 const (
-	calendar = 1 + iota
+	dateGroup = 1 + iota
 	word
 	sign
 	digits
@@ -101,9 +103,9 @@ const (
 	stop
 )
 
-// claims reads the numbers of a text. A number without a sign takes it from the
-// words of its clause: "fell by 3.52 %" is −3.52, as people mean it. The nearest
-// word before the number decides, else the first one after it.
+// claims returns the numbers of a text. A number without a sign gets it from the words
+// of its clause: "fell by 3.52 %" is −3.52. The last such word before the number
+// counts, or else the first one after it.
 func claims(text string) []claim {
 	var found []claim
 	clause := clause{}
@@ -115,21 +117,21 @@ func claims(text string) []claim {
 			return text[at[2*g]:at[2*g+1]]
 		}
 		switch {
-		case at[2*calendar] >= 0:
+		case at[2*dateGroup] >= 0:
 		case at[2*word] >= 0:
-			clause.hear(strings.ToLower(group(word)))
+			clause.word(strings.ToLower(group(word)))
 		case at[2*stop] >= 0:
 			clause.end()
 		default:
 			found = append(found, claim{value: number(group(digits), group(exponent)), places: places(group(digits)), percent: group(percentMark) != ""})
-			clause.state(&found, signOf(group(sign), text[:at[0]]))
+			clause.number(&found, signOf(group(sign), text[:at[0]]))
 		}
 	}
 	return found
 }
 
-// signOf is −1, 1, or 0 without a sign. A dash behind a letter, a digit or a
-// bracket joins, as in 120-137.
+// signOf returns −1, 1, or 0 if there is no sign. A dash after a letter, a digit or a
+// bracket is not a sign, as in 120-137.
 func signOf(sign, before string) int {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {
@@ -143,7 +145,8 @@ func signOf(sign, before string) int {
 	return -1
 }
 
-// number reads digits exactly; more than anyone would write give nil.
+// number parses digits exactly. It returns nil for more than 32 characters and for
+// numbers with an exponent.
 func number(digits, exponent string) *big.Rat {
 	const most = 32
 	if len(digits) > most || exponent != "" {
@@ -156,22 +159,24 @@ func number(digits, exponent string) *big.Rat {
 	return value
 }
 
+// places returns the number of decimals.
 func places(digits string) int {
 	_, fraction, _ := strings.Cut(digits, ".")
 	return len(fraction)
 }
 
-// A clause keeps which way its words point, and the numbers that wait for one.
+// A clause is the state of reading a clause.
 type clause struct {
-	direction int
-	waiting   []*big.Rat
+	direction int        // of the last word that has one, else 0
+	unsigned  []*big.Rat // numbers before the first such word
 }
 
-// end begins a new clause; numbers that still wait are positive.
+// end starts a new clause. Numbers of the old one without a sign are positive.
 func (c *clause) end() { *c = clause{} }
 
-func (c *clause) hear(word string) {
-	if parts(word) {
+// word handles a lower-case word.
+func (c *clause) word(word string) {
+	if startsClause(word) {
 		c.end()
 		return
 	}
@@ -180,34 +185,35 @@ func (c *clause) hear(word string) {
 		return
 	}
 	c.direction = direction
-	for _, value := range c.waiting {
-		turn(value, direction)
+	for _, value := range c.unsigned {
+		applySign(value, direction)
 	}
-	c.waiting = nil
+	c.unsigned = nil
 }
 
-// state gives the last claim its sign.
-func (c *clause) state(found *[]claim, sign int) {
+// number sets the sign of the last claim.
+func (c *clause) number(found *[]claim, sign int) {
 	value := (*found)[len(*found)-1].value
 	switch {
 	case value == nil:
 	case sign != 0:
-		turn(value, sign)
+		applySign(value, sign)
 	case c.direction != 0:
-		turn(value, c.direction)
+		applySign(value, c.direction)
 	default:
-		c.waiting = append(c.waiting, value)
+		c.unsigned = append(c.unsigned, value)
 	}
 }
 
-func turn(value *big.Rat, direction int) {
+// applySign negates the value if the direction is negative.
+func applySign(value *big.Rat, direction int) {
 	if direction < 0 {
 		value.Neg(value)
 	}
 }
 
-// parts reports whether a new clause begins with the word.
-func parts(word string) bool {
+// startsClause reports whether the word starts a new clause.
+func startsClause(word string) bool {
 	switch word {
 	case "and", "but", "while", "whereas", "so", "thus", "hence", "versus", "vs", "against", "than":
 		return true
@@ -215,7 +221,8 @@ func parts(word string) bool {
 	return false
 }
 
-// directionOf is −1 for words of falling, 1 for words of rising, else 0.
+// directionOf returns −1 for a word that means less, 1 for one that means more, else
+// 0.
 func directionOf(word string) int {
 	switch word {
 	case "fell", "fall", "falls", "fallen", "falling", "drop", "drops", "dropped", "decline", "declines", "declined", "decrease", "decreases",

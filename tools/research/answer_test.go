@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// show writes claims as text: %, when marked, and ? when unreadable.
+// show formats claims: with % if marked, and ? if unreadable.
 func show(list []claim) string {
 	var out []string
 	for _, c := range list {
@@ -40,7 +40,7 @@ func TestClaims(t *testing.T) {
 		{"not pp", "14.17 ppm", "14.17"},
 		{"bold", "**14.17**%", "14.17%"},
 		{"LaTeX", `\boxed{14.17\%}`, "14.17%"},
-		{"sentence's end", "It is 14.17.", "14.17"},
+		{"full stop", "It is 14.17.", "14.17"},
 		{"leading point", "It is .5%", "0.5%"},
 		{"thousands", "1,234.5 dollars", "1234.5"},
 		{"thousands or two numbers", "12,34", "12 34"},
@@ -48,17 +48,17 @@ func TestClaims(t *testing.T) {
 		{"date", "on 2024-10-21: 14.17%", "14.17%"},
 		{"range", "120-137", "120 137"},
 		{"minus", "-3.52%", "-3.52%"},
-		{"minus of print", "−3.52%", "-3.52%"},
+		{"minus sign", "−3.52%", "-3.52%"},
 		{"dash as minus", "(–3.52%)", "-3.52%"},
-		{"plus", "+3.52% after a fall", "3.52%"},
+		{"plus sign", "+3.52% after a fall", "3.52%"},
 		{"fell", "The price fell by 3.52%.", "-3.52%"},
 		{"a decline of", "That is a decline of 3.52 %", "-3.52%"},
-		{"word behind", "a 3.52% decline", "-3.52%"},
-		{"nearest word before", "the market fell yet the price rose 3.52%", "3.52%"},
+		{"word after the number", "a 3.52% decline", "-3.52%"},
+		{"nearest word before the number", "the market fell yet the price rose 3.52%", "3.52%"},
 		{"another clause", "The market fell, and the change is 3.52%", "3.52%"},
 		{"sign beats word", "down -3.52%", "-3.52%"},
-		{"two at once", "A rose 2% and B fell 3%", "2% -3%"},
-		{"two wait for one word", "2% or 3% lower", "-2% -3%"},
+		{"two clauses", "A rose 2% and B fell 3%", "2% -3%"},
+		{"two numbers before one word", "2% or 3% lower", "-2% -3%"},
 		{"exponent", "1.417e1%", "?%"},
 		{"too many digits", strings.Repeat("1", 33), "?"},
 		{"digits of another script", "١٤٫١٧%", ""},
@@ -73,13 +73,13 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// FuzzAnswer wants every text read, and none to be right without stating the
-// right number.
+// FuzzAnswer checks that numbers are bounded and that no text without the target is
+// accepted.
 func FuzzAnswer(f *testing.F) {
 	for _, text := range []string{"14.17%", "fell −14.17 percent", "1,2,3", ".%", "14.17e9%", strings.Repeat("9", 100), "Q3 2024", "\xff"} {
 		f.Add(text)
 	}
-	q := draw(oneStock, 0)
+	q := draw(oneReport, 0)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range claims(text) {
 			if c.value != nil && c.value.Denom().BitLen() > 128 {
@@ -87,28 +87,28 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 		if q.answeredBy(text, nil) && !strings.Contains(text, "14.1") {
-			t.Errorf("%q is taken for an answer", text)
+			t.Errorf("%q is accepted as the answer", text)
 		}
 	})
 }
 
-// TestReadingIsBounded wants hostile texts refused; a text that takes longer
-// than the test may is a failure by itself.
-func TestReadingIsBounded(t *testing.T) {
-	q := draw(oneStock, 0)
+// TestHostileAnswers checks that long texts are rejected quickly: quadratic time would
+// exceed the timeout of the test.
+func TestHostileAnswers(t *testing.T) {
+	q := draw(oneReport, 0)
 	for name, text := range map[string]string{
-		"a megabyte of digits":   strings.Repeat("9", 1<<20),
-		"a megabyte of points":   strings.Repeat(".", 1<<20),
-		"full length of digits":  strings.Repeat("9", mostText),
-		"full length of numbers": strings.Repeat("9 ", mostText/2),
-		"full length of ones":    strings.Repeat("1 ", mostText/2),
-		"full length of waiting": strings.Repeat("9% ", mostText/3) + "down",
-		"full length of words":   strings.Repeat("down", mostText/4),
-		"right but endless":      "14.17%" + strings.Repeat(" ", mostText),
+		"a megabyte of digits":      strings.Repeat("9", 1<<20),
+		"a megabyte of points":      strings.Repeat(".", 1<<20),
+		"full length of digits":     strings.Repeat("9", maxTextBytes),
+		"full length of numbers":    strings.Repeat("9 ", maxTextBytes/2),
+		"full length of ones":       strings.Repeat("1 ", maxTextBytes/2),
+		"full length before a word": strings.Repeat("9% ", maxTextBytes/3) + "down",
+		"full length of words":      strings.Repeat("down", maxTextBytes/4),
+		"correct but too long":      "14.17%" + strings.Repeat(" ", maxTextBytes),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if q.answeredBy(text, []*big.Rat{big.NewRat(120, 1)}) {
-				t.Error("taken for an answer")
+				t.Error("accepted as the answer")
 			}
 		})
 	}

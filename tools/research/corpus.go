@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// A company is an index into the corpus: every stem in every line of business.
+// A company is an index into the corpus, which combines all stems with all lines of
+// business.
 type company int
 
-// stems begin with three letters each that no other has, for the tickers.
+// stems returns the first words of company names. Their first three letters are
+// unique, for the tickers.
 func stems() []string {
 	return []string{
 		"Halden", "Ardova", "Brivane", "Corvent", "Delmira", "Elstow", "Fenwick", "Gravora", "Istmark", "Jorven", "Kestane", "Lumora",
@@ -19,24 +21,25 @@ func stems() []string {
 	}
 }
 
+// lines returns the second words of company names.
 func lines() []string { return []string{"Robotics", "Energy", "Foods", "Logistics", "Medical"} }
 
-// companies is how many there are.
+// companies returns the number of companies.
 func companies() int { return len(stems()) * len(lines()) }
 
 func (c company) name() string {
 	return stems()[int(c)/len(lines())] + " " + lines()[int(c)%len(lines())]
 }
 
-// ticker is three letters of the stem and one of the line, as in HALR.
+// ticker returns three letters of the stem and one of the line, such as HALR.
 func (c company) ticker() string {
 	stem, line, _ := strings.Cut(c.name(), " ")
 	return strings.ToUpper(stem[:3] + line[:1])
 }
 
-// find returns the company of that name or ticker, and otherwise every company
-// whose name holds the text. Case does not count, as in any search.
-func find(text string) (found company, ok bool, like []company) {
+// find returns the company with the given name or ticker, or else all companies whose
+// names contain the text. It ignores case.
+func find(text string) (found company, ok bool, similar []company) {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	for c := range company(companies()) {
 		name := strings.ToLower(c.name())
@@ -44,13 +47,13 @@ func find(text string) (found company, ok bool, like []company) {
 		case text == name || text == strings.ToLower(c.ticker()):
 			return c, true, nil
 		case text != "" && strings.Contains(name, text):
-			like = append(like, c)
+			similar = append(similar, c)
 		}
 	}
-	return 0, false, like
+	return 0, false, similar
 }
 
-// A quarter counts from the first one of the corpus.
+// A quarter is an index: 0 is the first quarter of the corpus.
 type quarter int
 
 const (
@@ -76,12 +79,12 @@ type closing struct {
 	cents int
 }
 
-// A report is everything that the corpus knows about a company's quarter.
+// A report has all data of the corpus about a quarter of a company.
 type report struct {
-	company company
-	quarter quarter
-	evening bool       // published after the close of its day, otherwise before the opening
-	days    [6]closing // neighbouring trading days; the report's own is days[reportDay]
+	company    company
+	quarter    quarter
+	afterHours bool       // published after the close of its day, otherwise before the opening
+	days       [6]closing // consecutive trading days; days[reportDay] is that of the report
 
 	revenue   int // in 100,000 dollars
 	growth    int // of the revenue over a year, in tenths of a percent
@@ -90,26 +93,28 @@ type report struct {
 	premarket int // the move before the opening, in tenths of a percent
 }
 
+// reportDay is the index of the report's day.
 const reportDay = 2
 
-// The draws of a report, in basis points: the reaction is well above what the
-// price moves on other days, so that the wrong days give a wrong answer.
+// The ranges of price changes in basis points: on a report from minReaction to
+// maxReaction, on other days up to maxDrift. The reaction is clearly larger, so that
+// the prices of wrong days give a wrong answer.
 const (
-	leastReaction = 200
-	mostReaction  = 2200
-	mostDrift     = 120
+	minReaction = 200
+	maxReaction = 2200
+	maxDrift    = 120
 )
 
-// corpusSeed makes this corpus and no other.
+// corpusSeed is the seed of the corpus.
 const corpusSeed = 0x7265706f727473 // "reports"
 
-// reportOf draws the report of a company's quarter, the same one every time.
+// reportOf returns the report of a quarter of a company. It is deterministic.
 func reportOf(c company, q quarter) report {
 	draw := rand.New(rand.NewPCG(corpusSeed, uint64(c)<<8|uint64(q)))
-	h := historyOf(c)
+	h := newHistory(c)
 	now := h.at(q)
-	r := report{company: c, quarter: q, revenue: now.revenue, growth: h.growth(q), evening: draw.Uint32N(2) == 1}
-	reaction := between(draw, leastReaction, mostReaction)
+	r := report{company: c, quarter: q, revenue: now.revenue, growth: h.growth(q), afterHours: draw.Uint32N(2) == 1}
+	reaction := between(draw, minReaction, maxReaction)
 	if draw.Uint32N(5) < 2 {
 		reaction = -reaction
 	}
@@ -124,7 +129,7 @@ func reportOf(c company, q quarter) report {
 	return r
 }
 
-// trade fills in the trading days around the report.
+// trade sets the trading days around the report and their prices.
 func (r *report) trade(draw *rand.Rand, before, after int) {
 	day := reportDate(draw, r.quarter)
 	for i := range r.days {
@@ -133,16 +138,16 @@ func (r *report) trade(draw *rand.Rand, before, after int) {
 	last := r.lastBefore()
 	r.days[last].cents, r.days[last+1].cents = before, after
 	for i := last - 1; i >= 0; i-- {
-		r.days[i].cents = moved(r.days[i+1].cents, between(draw, -mostDrift, mostDrift))
+		r.days[i].cents = moved(r.days[i+1].cents, between(draw, -maxDrift, maxDrift))
 	}
 	for i := last + 2; i < len(r.days); i++ {
-		r.days[i].cents = moved(r.days[i-1].cents, between(draw, -mostDrift, mostDrift))
+		r.days[i].cents = moved(r.days[i-1].cents, between(draw, -maxDrift, maxDrift))
 	}
 }
 
-// lastBefore is the index of the last closing before the report.
+// lastBefore returns the index of the last closing before the report.
 func (r *report) lastBefore() int {
-	if r.evening {
+	if r.afterHours {
 		return reportDay
 	}
 	return reportDay - 1
@@ -152,7 +157,7 @@ func (r *report) before() closing { return r.days[r.lastBefore()] }
 
 func (r *report) after() closing { return r.days[r.lastBefore()+1] }
 
-// change is the reaction in percent, 100·(after − before)/before, exactly.
+// change returns the exact reaction in percent, 100·(after − before)/before.
 func (r *report) change() *big.Rat {
 	before, after := int64(r.before().cents), int64(r.after().cents)
 	return big.NewRat(100*(after-before), before)
@@ -167,7 +172,8 @@ func reportDate(draw *rand.Rand, q quarter) time.Time {
 	return day
 }
 
-// tradingDay is the trading day so many after a day, or before it.
+// tradingDay returns the trading day that is after trading days later than day, or
+// earlier if after is negative.
 func tradingDay(day time.Time, after int) time.Time {
 	step := 1
 	if after < 0 {
@@ -185,33 +191,33 @@ func weekend(day time.Time) bool {
 	return day.Weekday() == time.Saturday || day.Weekday() == time.Sunday
 }
 
-// between draws a whole number, both ends included.
-func between(draw *rand.Rand, least, most int) int {
-	return least + int(draw.Uint32N(uint32(most-least+1)))
+// between draws an integer from low to high inclusive.
+func between(draw *rand.Rand, low, high int) int {
+	return low + int(draw.Uint32N(uint32(high-low+1)))
 }
 
-// moved is a price after a move in basis points, rounded to the cent.
+// moved returns a price after a change in basis points, rounded to the cent.
 func moved(cents, points int) int { return (cents*(10_000+points) + 5_000) / 10_000 }
 
-// years of history that lie before the first quarter, so that growth over a
-// year is known from the start.
+// earlier is the number of quarters before the first quarter of the corpus, for which
+// the growth over a year needs figures.
 const earlier = 4
 
-// A standing is how a company stands when it reports.
-type standing struct {
+// figures are the figures of a company in a quarter.
+type figures struct {
 	price   int // before the report, in cents
-	revenue int // of the quarter, in 100,000 dollars
+	revenue int // in 100,000 dollars
 }
 
-// A history is a company's standing quarter by quarter, the first one of the
-// corpus at index earlier.
-type history [earlier + quarters]standing
+// A history has the figures of a company by quarter. Those of the corpus start at
+// index earlier.
+type history [earlier + quarters]figures
 
-// historyOf draws a company's walk. The published company is scaled so that its
-// walk passes the published price.
-func historyOf(c company) (h history) {
+// newHistory returns the random walk of a company. That of the published company is
+// scaled to have the published price in the published quarter.
+func newHistory(c company) (h history) {
 	draw := rand.New(rand.NewPCG(corpusSeed, uint64(c)<<8|0xff)) // no quarter has that number
-	now := standing{between(draw, 1_500, 30_000), between(draw, 2_000, 60_000)}
+	now := figures{between(draw, 1_500, 30_000), between(draw, 2_000, 60_000)}
 	for i := range h {
 		h[i] = now
 		now.price = moved(now.price, between(draw, -1_200, 1_500))
@@ -226,9 +232,13 @@ func historyOf(c company) (h history) {
 	return h
 }
 
-func (h *history) at(q quarter) standing { return h[earlier+q] }
+func (h *history) at(q quarter) figures { return h[earlier+q] }
 
-// growth is the revenue's over a year, in tenths of a percent, rounded.
+// growth returns the growth of the revenue over a year,
+//
+//	1000·(now − then)/then,
+//
+// in tenths of a percent, rounded half up.
 func (h *history) growth(q quarter) int {
 	now, then := h[earlier+q].revenue, h[q].revenue
 	return (2_000*now+then)/(2*then) - 1_000

@@ -16,31 +16,31 @@ import (
 
 const name = "research"
 
-// Spec describes the environment.
+// Spec returns the description of the environment.
 func Spec() tools.Spec {
 	return tools.Spec{
 		Name:        name,
 		Description: "Questions about share prices after quarterly reports, answered by searching and calculating.",
 		Rules:       []string{tools.Sound},
 		Levels:      levels(),
-		Tools:       offered,
+		Tools:       toolsAt,
 		NewTask:     newTask,
 		New:         func() tools.Env { return &env{} },
 		Oracle:      oracle{},
 	}
 }
 
-// declared are the tools, made once for all episodes; the search comes first.
+// declared returns the tools, declared once. The search is the first.
 var declared = sync.OnceValue(func() tools.Set { return tools.Set{newSearch(), calculator.Tool()} })
 
-// offered is the set of tools at a level, which is the same everywhere; empty
-// names mean the defaults, and unknown ones have none.
-func offered(rules, level string) tools.Set {
+// toolsAt returns the tools, which are the same at all levels. Empty names are the
+// defaults; for unknown names it returns nil.
+func toolsAt(rules, level string) tools.Set {
 	if rules == "" {
 		rules = tools.Sound
 	}
 	if level == "" {
-		level = oneStock
+		level = oneReport
 	}
 	if check(rules, level) != nil {
 		return nil
@@ -50,14 +50,14 @@ func offered(rules, level string) tools.Set {
 
 // The levels.
 const (
-	oneStock = "0" // one report, both prices in the plain view
-	compare  = "1" // two reports, and the difference of their reactions
-	noisy    = "2" // one report, its prices among others
+	oneReport = "0" // one report; the search returns its two prices
+	compare   = "1" // the difference between the reactions to two reports
+	detailed  = "2" // one report; the search returns other figures as well
 )
 
-func levels() []string { return []string{oneStock, compare, noisy} }
+func levels() []string { return []string{oneReport, compare, detailed} }
 
-// check refuses rules and levels that do not exist.
+// check returns an error for unknown rules or levels.
 func check(rules, level string) error {
 	if rules != tools.Sound {
 		return refusal.New("rules", tools.Sound, "unknown rules %q", rules)
@@ -69,14 +69,13 @@ func check(rules, level string) error {
 // the same seed.
 const stream = 0x7265736561726368 // "research"
 
-// A question is what a task asks: about one report, or about two.
+// A question is the question of a task, about one or two reports.
 type question struct {
 	level   string
 	reports []report
 }
 
-// draw makes the question of a seed. Seed 0 asks about the published lab's
-// report at every level.
+// draw returns the question of a seed. Seed 0 asks about the published report.
 func draw(level string, seed uint64) question {
 	r := rand.New(rand.NewPCG(seed, stream))
 	c, q := company(r.Uint32N(uint32(companies()))), quarter(r.Uint32N(quarters))
@@ -96,7 +95,7 @@ func draw(level string, seed uint64) question {
 	return asked
 }
 
-// value is the exact answer, in percent or in percentage points.
+// value returns the exact answer in percent or percentage points.
 func (q question) value() *big.Rat {
 	value := q.reports[0].change()
 	if len(q.reports) > 1 {
@@ -105,15 +104,16 @@ func (q question) value() *big.Rat {
 	return value
 }
 
-// target is the answer as the task wants it, rounded to two decimals.
+// target returns the answer rounded to two decimals.
 func (q question) target() *big.Rat { return rounded(q.value(), 2) }
 
-// rounded rounds half away from zero, as people do.
+// rounded rounds half away from zero.
 func rounded(r *big.Rat, places int) *big.Rat {
-	out, _ := new(big.Rat).SetString(r.FloatString(places)) // a decimal always parses
+	out, _ := new(big.Rat).SetString(r.FloatString(places)) // the text is always a valid number
 	return out
 }
 
+// text returns the prompt.
 func (q question) text() string {
 	if len(q.reports) > 1 {
 		return fmt.Sprintf("A share price reaction is the change in percent from the last close before a report to the first close after it. "+
@@ -126,8 +126,8 @@ func (q question) text() string {
 		q.reports[0].company.name(), q.reports[0].quarter)
 }
 
-// newTask makes the prompt of a task. A shortest solution looks each report up
-// and does the sum in the head.
+// newTask returns a task with its prompt. A shortest solution searches for each report
+// and computes without the calculator.
 func newTask(rules, level string, seed uint64) (tools.Task, error) {
 	if err := check(rules, level); err != nil {
 		return tools.Task{}, err
@@ -136,8 +136,7 @@ func newTask(rules, level string, seed uint64) (tools.Task, error) {
 	return tools.Task{Prompt: []tools.Message{{Role: "user", Content: q.text()}}, Optimal: len(q.reports)}, nil
 }
 
-// oracle looks every report up, calculates, and answers with the calculator's
-// result.
+// oracle searches for every report, calculates, and answers with the result.
 type oracle struct{}
 
 var _ tools.Agent = oracle{}
@@ -148,7 +147,7 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 	}
 	speaker, ok := caller.(tools.Speaker)
 	if !ok {
-		return refusal.New("", "a caller that is a Speaker", "the answer is a message, which this caller does not take")
+		return refusal.New("", "a tools.Speaker", "the answer is a message, but the caller does not accept messages")
 	}
 	var changes []string
 	for _, r := range draw(task.Level, task.Seed).reports {
@@ -164,16 +163,15 @@ func (oracle) Play(ctx context.Context, task tools.Task, _ json.RawMessage, call
 	}
 	value, ok := new(big.Rat).SetString(string(answer.Result))
 	if !ok {
-		return fmt.Errorf("the oracle's calculation gave %s", answer.Result)
+		return fmt.Errorf("the oracle's calculation returned %q", answer.Result)
 	}
 	_, err := speaker.Say(ctx, "The answer is "+value.FloatString(2)+" %.")
 	return err
 }
 
-// lookUp asks for the prices of a report and picks the two closings from what
-// is shown.
+// lookUp searches for the prices of a report and returns the two that count.
 func lookUp(ctx context.Context, caller tools.Caller, r report) (before, after json.Number, err error) {
-	var page finding
+	var page searchResult
 	in := query{Company: r.company.name(), Quarter: r.quarter.String(), Topic: sharePrice}
 	if err := call(ctx, caller, "financial_search", in, &page); err != nil {
 		return "", "", err
@@ -187,7 +185,7 @@ func lookUp(ctx context.Context, caller tools.Caller, r report) (before, after j
 			return page.Closes[i-1].Price, day.Price, nil
 		}
 	}
-	return "", "", fmt.Errorf("the oracle found no prices around the report of %s", page.Report.Date)
+	return "", "", fmt.Errorf("the search result has no prices around the report of %s", page.Report.Date)
 }
 
 // call makes one call and decodes its result.
