@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"toolgym/api"
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 )
 
@@ -248,11 +248,11 @@ func TestMCPPanicsFailTheirRequest(t *testing.T) {
 
 // TestMCPPanicsOfInitializeAndList are of the other calls that reach a spec.
 func TestMCPPanicsOfInitializeAndList(t *testing.T) {
-	f := serve(t, api.Config{Specs: tools.Specs{envtest.Panicking(tallySpec(nil), 13, false)}})
+	f := serve(t, api.Config{Specs: tools.Specs{testkit.WithPanic(tallySpec(nil), 13, false)}})
 	if got := readMCP(t, f.ask("POST", "/mcp?task_id=tally/0/13", mcpInitialize, mcpAccept).body); got.code() != -32603 {
 		t.Errorf("initializing: %+v", got)
 	}
-	if !strings.Contains(f.logged(), envtest.Defect) || !strings.Contains(f.logged(), "method=initialize") {
+	if !strings.Contains(f.logged(), testkit.PanicValue) || !strings.Contains(f.logged(), "method=initialize") {
 		t.Errorf("the log does not say why: %s", f.logged())
 	}
 	send := mcpOverHTTP(t, f, "tally/0/2")
@@ -263,7 +263,7 @@ func TestMCPPanicsOfInitializeAndList(t *testing.T) {
 	set := listed.Tools
 	listed.Tools = func(rules, level string) tools.Set {
 		if listing {
-			panic(envtest.Defect)
+			panic(testkit.PanicValue)
 		}
 		return set(rules, level)
 	}

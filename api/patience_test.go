@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"toolgym/api"
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -15,7 +15,7 @@ import (
 // A report for which the agents beside the model take too long is to be had
 // later: they play on. The files of trials alone do not wait for them.
 func TestReportsAreToBeHadLater(t *testing.T) {
-	spec, shut := envtest.Gated(arithmetic.Spec())
+	spec, shut := testkit.WithGate(arithmetic.Spec())
 	f := serve(t, api.Config{Specs: tools.Specs{spec}, Data: t.TempDir(), CallTimeout: 100 * time.Millisecond})
 	if got := f.ask("POST", "/v1/evals", `{"run":"x","model":"random","route":"agent","levels":["0"],"n":2}`); got.status != http.StatusCreated {
 		t.Fatalf("%d %s", got.status, got.body)

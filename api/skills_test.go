@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"toolgym/api"
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
@@ -19,7 +19,7 @@ import (
 func learnt(t *testing.T) *skill.Library {
 	t.Helper()
 	library := skill.NewLibrary(tools.Sound)
-	if _, _, err := library.Learn(envtest.Solved(t, gridworld.Spec(), "0", 0)); err != nil {
+	if _, _, err := library.Learn(testkit.Solve(t, gridworld.Spec(), "0", 0)); err != nil {
 		t.Fatal(err)
 	}
 	return library

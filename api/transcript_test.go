@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"toolgym/api"
-	"toolgym/internal/golden"
 	"toolgym/internal/strictjson"
+	"toolgym/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write what the server answers into the transcripts")
@@ -71,7 +71,7 @@ func playTranscript(t *testing.T, name string) {
 		doc.check(t, method, path, got)
 		played.Files = append(played.Files, txtar.File{Name: fmt.Sprint(got.status), Data: shown(t, got)})
 	}
-	golden.Compare(t, name, string(txtar.Format(played)), *update)
+	testkit.Golden(t, name, string(txtar.Format(played)), *update)
 }
 
 // shown is an answer as the transcript keeps it: the headers that matter, and

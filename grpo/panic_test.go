@@ -11,8 +11,8 @@ import (
 	"testing/iotest"
 
 	"toolgym/grpo"
-	"toolgym/internal/envtest"
 	"toolgym/internal/goroutine"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -21,7 +21,7 @@ import (
 // seed 18.
 func panicScorer(t *testing.T, inStep bool) *grpo.Scorer {
 	t.Helper()
-	s, err := grpo.NewScorer(tools.Specs{envtest.Panicking(arithmetic.Spec(), 18, inStep)}, grpo.DefaultRubric())
+	s, err := grpo.NewScorer(tools.Specs{testkit.WithPanic(arithmetic.Spec(), 18, inStep)}, grpo.DefaultRubric())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func panicLines(t *testing.T, n int) (text string, groups []grpo.Group) {
 	var lines strings.Builder
 	for i := range n {
 		id := fmt.Sprintf("arithmetic/0/%d", 17+i%2)
-		completion := hermes(envtest.Solved(t, arithmetic.Spec(), "0", uint64(17+i%2)))
+		completion := hermes(testkit.Solve(t, arithmetic.Spec(), "0", uint64(17+i%2)))
 		line, err := json.Marshal(map[string]string{"group": id, "task_id": id, "text": completion, "family": "hermes"})
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func panicLines(t *testing.T, n int) (text string, groups []grpo.Group) {
 // isDefect reports whether err is the panic of the environment.
 func isDefect(err error) bool {
 	p, ok := errors.AsType[*goroutine.PanicError](err)
-	return ok && p.Value == envtest.Defect
+	return ok && p.Value == testkit.PanicValue
 }
 
 // TestPanicsFailTheirCompletion lets an environment panic in half of the
@@ -95,8 +95,8 @@ func TestPanicsFailTheirLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines := readLines(t, strings.ReplaceAll(out.String(), envtest.Defect, "LEAKED"))
-			if len(lines) != 300 || failed != 150 || strings.Contains(out.String(), envtest.Defect) {
+			lines := readLines(t, strings.ReplaceAll(out.String(), testkit.PanicValue, "LEAKED"))
+			if len(lines) != 300 || failed != 150 || strings.Contains(out.String(), testkit.PanicValue) {
 				t.Fatalf("%d lines, %d reports", len(lines), failed)
 			}
 			for i, l := range lines {
@@ -111,14 +111,14 @@ func TestPanicsFailTheirLine(t *testing.T) {
 // panics is a reader and a writer.
 type panics struct{}
 
-func (panics) Read([]byte) (int, error)  { panic(envtest.Defect) }
-func (panics) Write([]byte) (int, error) { panic(envtest.Defect) }
+func (panics) Read([]byte) (int, error)  { panic(testkit.PanicValue) }
+func (panics) Write([]byte) (int, error) { panic(testkit.PanicValue) }
 
 // TestStreamReturnsPanics of what the caller passes: Stream returns, with the
 // panic as its error, and the next one works.
 func TestStreamReturnsPanics(t *testing.T) {
 	input, _ := panicLines(t, 2000)
-	panicking := grpo.StreamOptions{Observe: func(*float64) { panic(envtest.Defect) }}
+	panicking := grpo.StreamOptions{Observe: func(*float64) { panic(testkit.PanicValue) }}
 	for _, test := range []struct {
 		name    string
 		in      io.Reader
@@ -129,7 +129,7 @@ func TestStreamReturnsPanics(t *testing.T) {
 		{"reader later", io.MultiReader(iotest.OneByteReader(strings.NewReader(input[:5000])), panics{}), io.Discard, grpo.StreamOptions{}},
 		{"writer", strings.NewReader(input), panics{}, grpo.StreamOptions{Grouped: true}},
 		{"observer", strings.NewReader(input), io.Discard, panicking},
-		{"report of a failure", strings.NewReader(input), io.Discard, grpo.StreamOptions{Failed: func(int, error) { panic(envtest.Defect) }}},
+		{"report of a failure", strings.NewReader(input), io.Discard, grpo.StreamOptions{Failed: func(int, error) { panic(testkit.PanicValue) }}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := panicScorer(t, true)

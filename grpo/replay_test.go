@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toolgym/grpo"
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -19,7 +19,7 @@ const taskID = "arithmetic/0/17"
 // solution plays the task by its oracle.
 func solution(t testing.TB) tools.Trajectory {
 	t.Helper()
-	return envtest.Solved(t, arithmetic.Spec(), "0", 17)
+	return testkit.Solve(t, arithmetic.Spec(), "0", 17)
 }
 
 // hermes writes the calls of an episode as one text.

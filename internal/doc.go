@@ -27,8 +27,8 @@
 // two forms of streams, intake takes requests in, chart draws; episode and
 // calculator are what environments share; evaluation plays evaluations and
 // store keeps them. The rest is for tests and benches alone:
-// ollamatest runs a real Ollama, envtest is the contract of environments,
-// golden compares with files, contest times programs beside each other, and
+// ollamatest runs a real Ollama, testkit holds what tests of several packages
+// share, contest times programs beside each other, and
 // parts says which outside programs a test may ask for and what happens when
 // one is missing.
 package internal

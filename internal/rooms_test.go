@@ -8,7 +8,7 @@ import (
 
 // scaffolding names the rooms that exist for tests alone.
 func scaffolding() []string {
-	return []string{"internal/envtest", "internal/golden", "internal/ollamatest", "internal/parts"}
+	return []string{"internal/testkit", "internal/ollamatest", "internal/parts"}
 }
 
 // mayImport is the direction of imports: each room, and the rooms right below
@@ -25,6 +25,7 @@ func mayImport() map[string][]string {
 		"internal/atomicfile":  {},
 		"tools":                {"internal/strictjson", "internal/goroutine", "internal/atomicfile"},
 		"tools/...":            {"internal/episode", "internal/calculator"},
+		"tools/envtest":        {"tools/..."},
 		"grpo/parse":           {"tools", "internal/refusal"},
 		"grpo/objective":       {"internal/refusal"},
 		"grpo/match":           {"internal/refusal"},
@@ -59,8 +60,7 @@ func mayImport() map[string][]string {
 		"plugin":               {"grpo/eval", "policy", "api/client", "policy/trained"},
 		"internal":             {},
 		"internal/parts":       {},
-		"internal/golden":      {},
-		"internal/envtest":     {"tools/...", "internal/parts"},
+		"internal/testkit":     {"tools"},
 		"internal/episode":     {"internal/refusal"},
 		"internal/calculator":  {"tools"},
 		"internal/ollamatest":  {"internal/parts"},

@@ -60,9 +60,9 @@ type Enumerator interface {
 	Act(token int) (reward float64, done bool)
 	// Success reports whether the task that Start began is solved.
 	Success() bool
-	// Accidental reports whether the task can be solved by a shorter plan than
+	// HasShortcut reports whether the task can be solved by a shorter plan than
 	// the one its level teaches; training may leave such tasks out.
-	Accidental() bool
+	HasShortcut() bool
 	// Calls translates a plan for the task into tool calls.
 	Calls(task Task, plan []int) ([]Call, error)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"toolgym/api"
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -17,7 +17,7 @@ import (
 // TestAgentsComeLater, where they take long: the page is there at once, and they
 // when they have played.
 func TestAgentsComeLater(t *testing.T) {
-	spec, shut := envtest.Gated(arithmetic.Spec())
+	spec, shut := testkit.WithGate(arithmetic.Spec())
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"toolgym/grpo/rollout"
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
@@ -49,7 +49,7 @@ func TestAModelThatCallsSkills(t *testing.T) {
 func schooledGridworld(t *testing.T) (tools.Spec, tools.Task) {
 	t.Helper()
 	spec := gridworld.Spec()
-	solved := envtest.Solved(t, spec, "0", 0)
+	solved := testkit.Solve(t, spec, "0", 0)
 	library := skill.NewLibrary(tools.Sound)
 	if _, _, err := library.Learn(solved); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 
 	"toolgym/api"
 	"toolgym/api/client"
-	"toolgym/internal/golden"
 	"toolgym/internal/ollamatest"
+	"toolgym/internal/testkit"
 	"toolgym/plugin"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -35,7 +35,7 @@ func TestWithOllama(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: model}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/ollama.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/ollama.txt", out.String(), *update)
 }
 
 // serving is a server of toolgym's own.
@@ -99,7 +99,7 @@ func TestOffline(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: &scripted{answer: `{"value":42}`}}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/offline.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/offline.txt", out.String(), *update)
 }
 
 // scripted is a model that guesses an answer, whatever it is asked, then says

@@ -12,10 +12,10 @@ import (
 
 	"toolgym/api"
 	"toolgym/api/client"
-	"toolgym/internal/envtest"
-	"toolgym/internal/golden"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/envtest"
 )
 
 var update = flag.Bool("update", false, "write the golden output")
@@ -45,7 +45,7 @@ func TestOutput(t *testing.T) {
 	if err != nil || playErr != nil {
 		t.Fatal(err, playErr)
 	}
-	golden.Compare(t, "testdata/output.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/output.txt", out.String(), *update)
 }
 
 // halver guesses the middle of what is left.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"toolgym/internal/golden"
 	"toolgym/internal/ollamatest"
+	"toolgym/internal/testkit"
 	"toolgym/plugin"
 )
 
@@ -29,7 +29,7 @@ func TestWithOllama(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: model}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/ollama.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/ollama.txt", out.String(), *update)
 }
 
 func TestOffline(t *testing.T) {
@@ -37,7 +37,7 @@ func TestOffline(t *testing.T) {
 	if err := run(t.Context(), &out, plugin.AgentConfig{Model: &scripted{}}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/offline.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/offline.txt", out.String(), *update)
 }
 
 // scripted is a model that calls the calculator once, then answers.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"toolgym/internal/golden"
-
 	"go.uber.org/goleak"
+
+	"toolgym/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write the golden output")
@@ -19,7 +19,7 @@ func TestOutput(t *testing.T) {
 	if err := run(t.Context(), &out, ""); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/output.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/output.txt", out.String(), *update)
 }
 
 func TestNoServer(t *testing.T) {

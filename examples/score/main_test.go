@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolgym/internal/golden"
+	"toolgym/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write the golden output")
@@ -15,5 +15,5 @@ func TestOutput(t *testing.T) {
 	if err := run(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/output.txt", out.String(), *update)
+	testkit.Golden(t, "testdata/output.txt", out.String(), *update)
 }

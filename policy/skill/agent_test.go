@@ -116,7 +116,7 @@ func trained(t *testing.T) *policy.Net {
 	begin := func(i int) { must(t, env.Start(tools.Sound, strconv.Itoa(i%3), seeds[i])) }
 	for n := range 3000 {
 		for i := range seeds {
-			for again := true; again; again = env.Accidental() {
+			for again := true; again; again = env.HasShortcut() {
 				seeds[i] = draw.Uint64()
 				begin(i)
 			}

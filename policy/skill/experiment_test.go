@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/golden"
+	"toolgym/internal/testkit"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/baseline"
@@ -183,8 +183,8 @@ func TestDocumentedRun(t *testing.T) {
 	}
 	text, err := library.Encode()
 	must(t, err)
-	golden.Compare(t, "testdata/documented.jsonl", lines.String(), *update)
-	golden.Compare(t, "testdata/documented.json", string(text), *update)
+	testkit.Golden(t, "testdata/documented.jsonl", lines.String(), *update)
+	testkit.Golden(t, "testdata/documented.json", string(text), *update)
 	if got := names(library.Skills()); !cmp.Equal(got, []string{"open_door_sequence"}) {
 		t.Errorf("skills %v", got)
 	}

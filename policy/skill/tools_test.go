@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"toolgym/internal/envtest"
 	"toolgym/policy/skill"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/envtest"
 	"toolgym/tools/gridworld"
 )
 

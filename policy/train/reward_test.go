@@ -108,7 +108,7 @@ func TestDraw(t *testing.T) {
 				if _, err := p.draw("0", c.use, rng, &policy.Prompt{}); err != nil {
 					t.Fatal(err)
 				}
-				if p.env.Accidental() {
+				if p.env.HasShortcut() {
 					accidents++
 				}
 			}

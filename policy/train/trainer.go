@@ -270,7 +270,7 @@ func (p *player) allows(u use, prompt *policy.Prompt) bool {
 	if p.config.HoldOut > 0 && p.config.HeldOut(*prompt) != (u == forEvaluation) {
 		return false
 	}
-	return u == forEvaluation || p.config.Accidental || !p.env.Accidental()
+	return u == forEvaluation || p.config.Accidental || !p.env.HasShortcut()
 }
 
 // outcome is the result of a plan.

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
 
-// BenchmarkDocumentedStep reports steps a second, and those of the same rules
-// in plain Python (testdata/bench/peer.py), timed right before.
+// BenchmarkDocumentedStep reports steps per second, and those of the same rules in
+// plain Python (testdata/bench/peer.py), measured just before.
 func BenchmarkDocumentedStep(b *testing.B) {
-	report := envtest.Beside(b, "testdata/bench/peer.py")
+	report := testkit.ReportAgainstPython(b, "testdata/bench/peer.py")
 	plan := []int{arithmetic.Mul, arithmetic.Add, arithmetic.Sto, arithmetic.Rcl, arithmetic.Sub, arithmetic.Ans}
 	fresh := arithmetic.NewDocumented(arithmetic.Published(2, [5]int{4, 2, 7, 3, 5}))
 	m, i := fresh, 0
@@ -41,20 +41,20 @@ func BenchmarkSoundStep(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
-// BenchmarkAccidental includes the draw.
-func BenchmarkAccidental(b *testing.B) {
+// BenchmarkHasShortcut includes the draw.
+func BenchmarkHasShortcut(b *testing.B) {
 	for stage := range arithmetic.Stages {
 		b.Run(fmt.Sprintf("stage %d", stage), func(b *testing.B) {
 			b.ReportAllocs()
 			r := arithmetic.Seeded(1)
 			for b.Loop() {
-				arithmetic.Draw(r, stage).Accidental()
+				arithmetic.Draw(r, stage).HasShortcut()
 			}
 		})
 	}
 }
 
-// BenchmarkCall makes a typed call, validation and encoding included.
+// BenchmarkCall makes a typed call, including validation and encoding.
 func BenchmarkCall(b *testing.B) {
 	spec := arithmetic.Spec()
 	task, err := spec.Task("", "2", 1)

@@ -10,7 +10,8 @@ import (
 	"toolgym/tools"
 )
 
-// enumerator plays the bare machines for the policy.
+// enumerator encodes tasks and plans for the policy and plays them on the
+// machines.
 type enumerator struct {
 	pcg        rand.PCG
 	random     *rand.Rand // draws from pcg
@@ -22,19 +23,20 @@ type enumerator struct {
 
 var _ tools.Enumerator = (*enumerator)(nil)
 
-// NewEnumerator returns the environment as the policy sees it. Levels are the
-// stages: 0 to 4, under the documented rules 0 to 2. Under the sound rules Act
-// pays each milestone when it is reached; an episode's rewards add up to what
-// the rules pay at its end. Under the documented rules [EOS] ends nothing: it
-// costs a step, as every token without effect does.
+// NewEnumerator returns the token interface of the environment, on which package
+// policy trains. It has the levels 0 to 4, and 0 to 2 under the documented rules.
+// Under the sound rules Act returns the reward of a milestone when it is reached;
+// the rewards of an episode add up to [SoundMachine.Reward]. Under the documented
+// rules [EOS] does not end the episode; like any token without effect it takes a
+// step.
 func NewEnumerator() tools.Enumerator {
 	e := &enumerator{}
 	e.random = rand.New(&e.pcg)
 	return e
 }
 
-// Start begins the task of a seed. Rules and levels without a machine are an
-// [*tools.Error], code Invalid.
+// Start begins the task of a seed. Rules or levels that it does not have are an
+// [*tools.Error] with code Invalid.
 func (e *enumerator) Start(rules, level string, seed uint64) error {
 	stage, err := stageOf(rules, level)
 	if err != nil {
@@ -50,7 +52,7 @@ func (e *enumerator) Start(rules, level string, seed uint64) error {
 	return nil
 }
 
-// stageOf finds the machine's stage that a level names.
+// stageOf returns the stage of a level.
 func stageOf(rules, level string) (int, error) {
 	stages := Stages
 	switch rules {
@@ -63,7 +65,7 @@ func stageOf(rules, level string) (int, error) {
 	if len(level) == 1 && level[0] >= '0' && int(level[0]-'0') < stages {
 		return int(level[0] - '0'), nil
 	}
-	return 0, refusal.New("level", fmt.Sprintf("0 to %d", stages-1), "level %q has no stage under the %s rules", level, rules)
+	return 0, refusal.New("level", fmt.Sprintf("0 to %d", stages-1), "the %[2]s rules have no stage %[1]q", level, rules)
 }
 
 func (e *enumerator) Vocabulary() tools.Vocabulary {
@@ -95,15 +97,15 @@ func (e *enumerator) Success() bool {
 	return e.sound.Success()
 }
 
-func (e *enumerator) Accidental() bool {
+func (e *enumerator) HasShortcut() bool {
 	if e.rules == tools.Documented {
-		return NewDocumented(e.problem).accidental()
+		return NewDocumented(e.problem).hasShortcut()
 	}
-	return e.problem.Accidental()
+	return e.problem.HasShortcut()
 }
 
-// Target is the answer that the rules reward. Under the documented rules it is
-// one sub-goal behind the one that is described.
+// Target returns the answer that the rules reward. Under the documented rules it
+// is not the one that the prompt describes, see defect 1.
 func (e *enumerator) Target() int {
 	if e.rules == tools.Documented {
 		return e.documented.target
@@ -111,16 +113,16 @@ func (e *enumerator) Target() int {
 	return e.problem.Target()
 }
 
-// Calls translates a plan: under the documented rules a token is a tool's name;
-// under the sound rules the machine's values become arguments. Tokens that do
-// nothing are left out, and so is what stands behind the end.
+// Calls translates a plan into tool calls. Under the documented rules tools have no
+// arguments; under the sound rules the arguments are the values of the machine.
+// Tokens without effect and tokens after the end are left out.
 func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 	stage, err := stageOf(task.Rules, task.Level)
 	if err != nil {
 		return nil, err
 	}
-	if i := outside(plan); i >= 0 {
-		return nil, refusal.New(fmt.Sprintf("/%d", i), "0 to 17", "%d is no token", plan[i])
+	if i := firstInvalid(plan); i >= 0 {
+		return nil, refusal.New(fmt.Sprintf("/%d", i), "0 to 17", "unknown token %d", plan[i])
 	}
 	p := Draw(Seeded(task.Seed), stage)
 	if task.Rules == tools.Documented {
@@ -129,8 +131,9 @@ func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 	return soundCalls(p, plan), nil
 }
 
-// outside finds the first token that is not in the vocabulary, or returns -1.
-func outside(plan []int) int {
+// firstInvalid returns the index of the first token that is not in the vocabulary,
+// or -1.
+func firstInvalid(plan []int) int {
 	for i, token := range plan {
 		if token < 0 || token >= Vocabulary {
 			return i
@@ -171,27 +174,28 @@ func soundCalls(p Problem, plan []int) []tools.Call {
 	return calls
 }
 
-// typedArguments writes what a tool is called with in the given state; "" where
-// the token is no tool or there is nothing to answer.
+// typedArguments returns the JSON arguments of a token's tool, given the registers
+// before the call. It returns "" if the token is not a tool, or if it is [ANS] and
+// acc is empty.
 func typedArguments(token int, r registers, tape []int) string {
-	one := func(value int) string { return `{"value":` + strconv.Itoa(value) + `}` }
+	valueArgument := func(value int) string { return `{"value":` + strconv.Itoa(value) + `}` }
 	switch token {
 	case Mul, Add, Sub:
-		a, b, _ := r.pair(tape)
+		a, b, _ := r.inputs(tape)
 		return fmt.Sprintf(`{"a":%d,"b":%d}`, a, b)
 	case Sto:
-		return one(r.acc)
+		return valueArgument(r.acc)
 	case Rcl:
 		return "{}"
 	case Ans:
 		if r.hasAcc {
-			return one(r.acc)
+			return valueArgument(r.acc)
 		}
 	}
 	return ""
 }
 
-// toolName is the tool that a token stands for, "" where it stands for none.
+// toolName returns the name of a token's tool, or "" if the token is not a tool.
 func toolName(token int) string {
 	if token < Mul || token > Rcl {
 		return ""

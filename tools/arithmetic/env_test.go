@@ -8,9 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/envtest"
 )
 
 // start resets a new Env to the task of seed 17.
@@ -40,15 +41,15 @@ func step(t *testing.T, env tools.Env, call string) tools.Step {
 }
 
 func TestPromptsAndObservations(t *testing.T) {
-	const then = " Use the tools, then call answer with the result."
+	const instruction = " Use the tools, then call answer with the result."
 	tests := []struct{ rules, level, prompt, observation string }{
-		{"", "0", "Compute 9*3+7." + then, `{"expression":"9*3+7"}`},
-		{"", "1", "Compute (9*3+7)-8." + then, `{"expression":"(9*3+7)-8"}`},
-		{"", "2", "Compute (9*3+7)-(8*1)." + then, `{"expression":"(9*3+7)-(8*1)"}`},
-		{"", "3", "Compute (9-3)+7." + then, `{"expression":"(9-3)+7"}`},
-		{"", "4", "Compute ((9-3)+7)*(8+1)." + then, `{"expression":"((9-3)+7)*(8+1)"}`},
-		{"", "large", "Compute (967241*343721+727949)-(814010*130552)." + then, `{"expression":"(967241*343721+727949)-(814010*130552)"}`},
-		{"", "grounded", "Compute (a*b+c)-d. Look each letter up first." + then, `{"expression":"(a*b+c)-d"}`},
+		{"", "0", "Compute 9*3+7." + instruction, `{"expression":"9*3+7"}`},
+		{"", "1", "Compute (9*3+7)-8." + instruction, `{"expression":"(9*3+7)-8"}`},
+		{"", "2", "Compute (9*3+7)-(8*1)." + instruction, `{"expression":"(9*3+7)-(8*1)"}`},
+		{"", "3", "Compute (9-3)+7." + instruction, `{"expression":"(9-3)+7"}`},
+		{"", "4", "Compute ((9-3)+7)*(8+1)." + instruction, `{"expression":"((9-3)+7)*(8+1)"}`},
+		{"", "large", "Compute (967241*343721+727949)-(814010*130552)." + instruction, `{"expression":"(967241*343721+727949)-(814010*130552)"}`},
+		{"", "grounded", "Compute (a*b+c)-d. Look each letter up first." + instruction, `{"expression":"(a*b+c)-d"}`},
 		{"", "restraint", "I like the way you explain things.", `{}`},
 		{tools.Documented, "2", "Compute (9*3+7)-(8*1). Use the tools, then call answer when the last value is the result.", `{"last":null,"stored":false}`},
 	}
@@ -84,7 +85,7 @@ func TestToolOrder(t *testing.T) {
 	}
 }
 
-// TestResults has seed 17: a b c d e are 9 3 7 8 1.
+// TestResults uses seed 17, with a b c d e = 9 3 7 8 1.
 func TestResults(t *testing.T) {
 	tests := []struct {
 		name, level string
@@ -98,7 +99,7 @@ func TestResults(t *testing.T) {
 		{"hundred digits", "0", []string{`multiply {"a":1e99,"b":10}`}, `{"result":1` + strings.Repeat("0", 100) + `}`, false},
 		{"integer written with an exponent", "0", []string{`subtract {"a":1e3,"b":1.0}`}, `{"result":999}`, false},
 		{"divide", "0", []string{`divide {"a":5,"b":2}`}, `{"result":2.5}`, false},
-		{"divide without end", "0", []string{`divide {"a":85,"b":6}`}, `{"result":14.1666666667}`, false},
+		{"quotient with infinite decimals", "0", []string{`divide {"a":85,"b":6}`}, `{"result":14.1666666667}`, false},
 		{"divide by zero", "0", []string{`divide {"a":1,"b":0}`}, `{"error":"division by zero: the divisor must not be 0"}`, true},
 		{"too large", "0", []string{`multiply {"a":1e900,"b":1e900}`}, `{"error":"the number is too large: numerator and denominator may take 4096 bits each"}`, true},
 		{"store", "0", []string{`store {"value":15.0}`}, `{"stored":15}`, false},
@@ -107,12 +108,12 @@ func TestResults(t *testing.T) {
 		{"answer", "0", []string{`answer {"value":34}`}, `{"accepted":true}`, false},
 		{"wrong answer", "0", []string{`answer {"value":35}`}, `{"accepted":true}`, false},
 		{"calculator", "0", []string{`calculator {"expression":"85÷6"}`}, `{"result":14.1666666667}`, false},
-		{"calculator's mistake", "0", []string{`calculator {"expression":"9^9^9"}`}, `{"error":"the power is too large: numerator and denominator may take 4096 bits each"}`, true},
+		{"calculator with a huge power", "0", []string{`calculator {"expression":"9^9^9"}`}, `{"error":"the power is too large: numerator and denominator may take 4096 bits each"}`, true},
 		{"a hundred thousand brackets", "0", []string{`calculator {"expression":"` + strings.Repeat("(", 100_000) + `"}`},
 			`{"error":"invalid arguments for calculator: /expression: got 100000 characters, want at most 512"}`, true},
 		{"lookup", "grounded", []string{`lookup {"name":"d"}`}, `{"result":8}`, false},
-		{"lookup of no letter", "grounded", []string{`lookup {"name":"e"}`}, `{"error":"the task has no such letter: its letters are a, b, c, d"}`, true},
-		{"lookup where there is none", "1", []string{`lookup {"name":"a"}`}, `{"error":"unknown tool \"lookup\"; the tools are multiply, add, subtract, divide, store, recall, answer, calculator"}`, true},
+		{"lookup of an unknown letter", "grounded", []string{`lookup {"name":"e"}`}, `{"error":"the task has no such letter: its letters are a, b, c, d"}`, true},
+		{"lookup at another level", "1", []string{`lookup {"name":"a"}`}, `{"error":"unknown tool \"lookup\"; the tools are multiply, add, subtract, divide, store, recall, answer, calculator"}`, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -136,19 +137,19 @@ func TestEndings(t *testing.T) {
 		want               string // of outcome
 	}{
 		{"right", "", "1", []string{`answer {"value":26}`}, "1, terminated, solved"},
-		{"right in another spelling", "", "1", []string{`answer {"value":2.60e1}`}, "1, terminated, solved"},
+		{"right with an exponent", "", "1", []string{`answer {"value":2.60e1}`}, "1, terminated, solved"},
 		{"wrong", "", "1", []string{`answer {"value":26.0000000001}`}, "0, terminated, unsolved"},
-		{"refused answer", "", "1", []string{`answer {"value":"26"}`}, "0, goes on, unsolved"},
+		{"invalid answer", "", "1", []string{`answer {"value":"26"}`}, "0, continues, unsolved"},
 		{"limit", "", "1", sixteen, "0, truncated, unsolved"},
 		{"answer at the limit", "", "1", append(sixteen[:15:15], `answer {"value":26}`), "1, terminated, solved"},
 		{"large", "", "large", []string{`calculator {"expression":"(967241*343721+727949)-(814010*130552)"}`, `answer {"value":226191138190}`}, "1, terminated, solved"},
-		{"a call where none is needed", "", "restraint", []string{`multiply {"a":1,"b":2}`}, "0, terminated, unsolved"},
-		{"an answer where none is needed", "", "restraint", []string{`answer {"value":0}`}, "0, terminated, unsolved"},
-		{"an unknown call where none is needed", "", "restraint", []string{`hello`}, "0, terminated, unsolved"},
+		{"a call at level restraint", "", "restraint", []string{`multiply {"a":1,"b":2}`}, "0, terminated, unsolved"},
+		{"an answer at level restraint", "", "restraint", []string{`answer {"value":0}`}, "0, terminated, unsolved"},
+		{"an unknown tool at level restraint", "", "restraint", []string{`hello`}, "0, terminated, unsolved"},
 		{"documented best plan", tools.Documented, "2", []string{"multiply", "add", "subtract", "answer"}, "1.12, terminated, solved"},
 		{"documented described target", tools.Documented, "0", []string{"multiply", "add", "answer"}, "0.1, terminated, unsolved"},
 		{"documented limit", tools.Documented, "0", []string{"add", "add", "add", "add", "add", "add", "add"}, "0, truncated, unsolved"},
-		{"documented refused calls spend steps", tools.Documented, "0", []string{"multiply", "x", `add {"a":1}`, "x", "x", "x", "answer"}, "1.05, terminated, solved"},
+		{"documented invalid calls take steps", tools.Documented, "0", []string{"multiply", "x", `add {"a":1}`, "x", "x", "x", "answer"}, "1.05, terminated, solved"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,10 +168,9 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// outcome puts a step into words: its reward, how it ends, whether the task is
-// solved.
+// outcome returns the reward of a step, how it ends and whether the task is solved.
 func outcome(s tools.Step, env tools.Env) string {
-	ends, solved := "goes on", "unsolved"
+	ends, solved := "continues", "unsolved"
 	if s.Terminated {
 		ends = "terminated"
 	}
@@ -191,7 +191,7 @@ func TestSay(t *testing.T) {
 		{"blanks", "restraint", " \n\u00a0\u2003", "0, terminated, unsolved"},
 		{"zero width", "restraint", "\u200b\u2060\ufeff", "0, terminated, unsolved"},
 		{"control characters", "restraint", "\x00\x1b", "0, terminated, unsolved"},
-		{"text where calls are needed", "1", "The answer is 26.", "0, goes on, unsolved"},
+		{"text at another level", "1", "The answer is 26.", "0, continues, unsolved"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -217,12 +217,11 @@ func TestSmallTalkVaries(t *testing.T) {
 		seen[task.Prompt[0].Content] = true
 	}
 	if len(seen) < 40 {
-		t.Errorf("%d messages, want at least 40", len(seen))
+		t.Errorf("%d different messages, want at least 40", len(seen))
 	}
 }
 
-// TestCallsOfThePlan translates the taught plan, and the documented one.
-func TestCallsOfThePlan(t *testing.T) {
+func TestCalls(t *testing.T) {
 	tests := []struct {
 		rules, level string
 		plan         []int
@@ -255,7 +254,8 @@ func TestCallsOfThePlan(t *testing.T) {
 	}
 }
 
-// TestEpisodesAreSmall bounds what a live episode keeps.
-func TestEpisodesAreSmall(t *testing.T) {
-	envtest.Small(t, arithmetic.Spec(), "grounded", 2000, tools.Call{Name: "store", Arguments: []byte(`{"value":15}`)})
+func TestEpisodeSize(t *testing.T) {
+	testkit.CheckEpisodeSize(t, arithmetic.Spec(), "grounded", 2000, tools.Call{Name: "store", Arguments: []byte(`{"value":15}`)})
 }
+
+func TestContract(t *testing.T) { envtest.Run(t, arithmetic.Spec()) }

@@ -3,30 +3,30 @@ package arithmetic
 // SoundLimit is the number of steps after which the sound machine stops.
 const SoundLimit = 8
 
-// The most that a correct answer and the milestones pay.
+// The rewards of a correct answer and of all milestones together.
 const (
 	answerReward    = 1.0
 	milestoneReward = 0.5
 )
 
-// A SoundMachine follows the sound rules. It is a plain value: copy it to try
-// something, compare it with ==.
+// A SoundMachine follows the sound rules. It is a plain value: a copy is
+// independent, and two machines can be compared with ==.
 type SoundMachine struct {
 	problem       Problem
 	goals         goals
 	registers     registers
-	reached       int // milestones, in their order
+	reached       int // number of milestones reached, in their order
 	steps         int
 	invalid       int
 	done, success bool
 }
 
-// NewSound sets up the machine for a problem of any stage.
+// NewSound returns the machine for a problem of any stage.
 func NewSound(p Problem) SoundMachine { return SoundMachine{problem: p, goals: p.goals()} }
 
-// Step plays a token. The gain is what it adds to [SoundMachine.Reward]: the
-// gains of an episode add up to its reward. done tells that the episode is
-// over; a step after the end changes nothing.
+// Step plays a token. It returns the increase of [SoundMachine.Reward], so that
+// the gains of an episode add up to its reward, and whether the episode is over. A
+// step after the end changes nothing.
 func (m *SoundMachine) Step(token int) (gain float64, done bool) {
 	if m.done {
 		return 0, true
@@ -39,7 +39,7 @@ func (m *SoundMachine) Step(token int) (gain float64, done bool) {
 		m.done = true
 	case token == Eos:
 		m.done = true
-	case m.registers.play(token, m.tape()):
+	case m.registers.execute(token, m.tape()):
 		m.reached += bit(m.atMilestone())
 	default:
 		m.invalid++
@@ -50,8 +50,8 @@ func (m *SoundMachine) Step(token int) (gain float64, done bool) {
 
 func (m *SoundMachine) tape() []int { return m.problem.Operands[:m.problem.shape().operands] }
 
-// atMilestone tells whether the state is that of the next milestone. The last
-// one, the target, is reached by a correct answer only.
+// atMilestone reports whether the machine is at the next milestone. The last
+// milestone, the target, is reached only by a correct answer.
 func (m *SoundMachine) atMilestone() bool {
 	r, g := &m.registers, &m.goals
 	accIs := func(value int) bool { return r.hasAcc && r.acc == value }
@@ -72,9 +72,11 @@ func (m *SoundMachine) atMilestone() bool {
 	}
 }
 
-// Reward is what the episode pays at its end, as the state stands: 1 for a
-// correct answer, and up to 0.5 for the share of the milestones reached in
-// their order. A correct answer counts as all of them.
+// Reward returns the reward of the episode so far:
+//
+//	[correct answer] + 0.5 · milestones reached / milestones of the stage
+//
+// Milestones count in their order only. A correct answer counts as all of them.
 func (m *SoundMachine) Reward() float64 {
 	if m.success {
 		return answerReward + milestoneReward
@@ -82,12 +84,85 @@ func (m *SoundMachine) Reward() float64 {
 	return milestoneReward * float64(m.reached) / float64(m.problem.shape().milestones)
 }
 
-// Success reports a correct answer.
+// Success reports whether the answer was correct.
 func (m *SoundMachine) Success() bool { return m.success }
 
-// Steps is the number of tokens played before the end.
+// Steps returns the number of tokens played, those after the end excluded.
 func (m *SoundMachine) Steps() int { return m.steps }
 
-// Invalid is the number of steps whose token could not be played: a tool whose
-// needs were not met, a digit or [CTX].
+// Invalid returns the number of invalid tokens played: tools without the values
+// that they need, digits and [CTX].
 func (m *SoundMachine) Invalid() int { return m.invalid }
+
+// registers is the memory of the sound machine.
+type registers struct {
+	acc, left, mem          int
+	next                    int // number of operands taken from the tape
+	hasAcc, hasLeft, hasMem bool
+}
+
+// execute runs a tool on the registers. tape holds the operands. If a value that
+// the tool needs is missing, it changes nothing and returns false.
+func (r *registers) execute(token int, tape []int) bool {
+	switch token {
+	case Mul, Add, Sub:
+		return r.combine(token, tape)
+	case Sto:
+		return r.store()
+	case Rcl:
+		return r.recall()
+	}
+	return false
+}
+
+// combine sets acc to left ∘ acc, acc ∘ next operand, or next ∘ next operand.
+func (r *registers) combine(operator int, tape []int) bool {
+	a, b, taken := r.inputs(tape)
+	if taken < 0 {
+		return false
+	}
+	r.acc, r.hasAcc = apply(operator, a, b), true
+	r.left, r.hasLeft = 0, false
+	r.next += taken
+	return true
+}
+
+// inputs returns the two values that an operator combines, and how many of them
+// come from the tape: -1 if a value is missing.
+func (r *registers) inputs(tape []int) (a, b, taken int) {
+	rest := tape[r.next:]
+	switch {
+	case r.hasLeft && r.hasAcc:
+		return r.left, r.acc, 0
+	case r.hasLeft:
+		return 0, 0, -1
+	case r.hasAcc && len(rest) >= 1:
+		return r.acc, rest[0], 1
+	case !r.hasAcc && len(rest) >= 2:
+		return rest[0], rest[1], 2
+	}
+	return 0, 0, -1
+}
+
+// store moves acc to mem.
+func (r *registers) store() bool {
+	if !r.hasAcc {
+		return false
+	}
+	r.mem, r.hasMem = r.acc, true
+	r.acc, r.hasAcc = 0, false
+	return true
+}
+
+// recall copies mem to left, or to acc if that is empty.
+func (r *registers) recall() bool {
+	switch {
+	case !r.hasMem:
+		return false
+	case r.hasAcc:
+		r.left, r.hasLeft = r.mem, true
+	default:
+		r.acc, r.hasAcc = r.mem, true
+	}
+	return true
+}

@@ -3,16 +3,16 @@ package gridworld_test
 import (
 	"testing"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
 )
 
-// BenchmarkSoundStep reports steps a second on the shortest path of level 0,
-// and those of the same rules in plain Python (testdata/bench/peer.py), timed
-// right before.
+// BenchmarkSoundStep reports steps per second on the shortest path of level 0, and
+// those of the same rules in plain Python (testdata/bench/peer.py), measured just
+// before.
 func BenchmarkSoundStep(b *testing.B) {
-	report := envtest.Beside(b, "testdata/bench/peer.py")
+	report := testkit.ReportAgainstPython(b, "testdata/bench/peer.py")
 	fresh := gridworld.NewWorld(gridworld.Published())
 	plan := fresh.Path()
 	w, i := fresh, 0
@@ -26,7 +26,7 @@ func BenchmarkSoundStep(b *testing.B) {
 	report()
 }
 
-// BenchmarkOpen draws a task, proves it solvable and measures it.
+// BenchmarkOpen generates the layout of a task, including the search.
 func BenchmarkOpen(b *testing.B) {
 	for _, level := range []string{"1", "2", "3"} {
 		b.Run("level "+level, func(b *testing.B) {
@@ -49,6 +49,6 @@ func TestStepsDoNotAllocate(t *testing.T) {
 			w.Step(action)
 		}
 	}); allocations != 0 {
-		t.Errorf("%v allocations an episode", allocations)
+		t.Errorf("%v allocations per episode", allocations)
 	}
 }

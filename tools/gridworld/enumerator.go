@@ -9,8 +9,8 @@ import (
 	"toolgym/tools"
 )
 
-// The vocabulary: the digits 0 to 9, the end of the context, the six actions and
-// the end of a plan.
+// The tokens: the digits 0 to 9, the start of a plan, the six actions and the end of
+// a plan. vocabulary is their number.
 const (
 	startOfPlan = 10 + iota
 	firstAction
@@ -19,27 +19,27 @@ const (
 	vocabulary = endOfPlan + 1
 )
 
-// enumerator plays the bare world for the policy.
+// enumerator encodes tasks and plans for the policy and plays them on a world.
 type enumerator struct {
 	world World
-	over  bool // ended by endOfPlan
+	over  bool // endOfPlan was played
 }
 
 var _ tools.Enumerator = (*enumerator)(nil)
 
-// NewEnumerator returns the environment as the policy sees it, at the levels 0
-// to 3; a plan can't look around, which level 4 asks for. The context is
-// the coordinates of start, key, door, goal and boxes, x before y, a digit each
-// or two where the grid has more than ten columns. Where there is a wall, 0 (a
-// row) or 1 (a column) stands before the boxes. Tokens without action cost a
-// step.
+// NewEnumerator returns the token interface of the environment, on which package
+// policy trains. It has the levels 0 to 3; at level 4 a plan cannot be made in
+// advance. The context has the coordinates of start, key, door, goal and boxes, x
+// before y, each as one digit, or two if the grid has more than ten columns. If there
+// is a wall, 0 (a row) or 1 (a column) comes before the boxes. Tokens without an
+// action take a step.
 func NewEnumerator() tools.Enumerator { return &enumerator{} }
 
-// Start begins the task of a seed. Rules and levels that can't be planned are
-// an [*tools.Error], code Invalid.
+// Start begins the task of a seed. Rules or levels that it does not have are an
+// [*tools.Error] with code Invalid.
 func (e *enumerator) Start(rules, level string, seed uint64) error {
-	if level == hidden {
-		return refusal.New("level", "0 to 3", "level 4 hides its layout, which no plan made in advance can know")
+	if level == limitedSight {
+		return refusal.New("level", "0 to 3", "level 4 hides its layout, so that no plan can be made in advance")
 	}
 	w, err := Open(rules, level, seed)
 	if err != nil {
@@ -101,10 +101,11 @@ func (e *enumerator) Act(token int) (reward float64, done bool) {
 
 func (e *enumerator) Success() bool { return e.world.Success() }
 
-// Accidental is false: what a level teaches is a shortest way.
-func (e *enumerator) Accidental() bool { return false }
+// HasShortcut returns false, because the context determines a shortest path.
+func (e *enumerator) HasShortcut() bool { return false }
 
-// Calls translates a plan up to its end. Tokens without action are left out.
+// Calls translates a plan into tool calls, up to the end of the episode. Tokens
+// without an action are left out.
 func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 	var w enumerator
 	if err := w.Start(task.Rules, task.Level, task.Seed); err != nil {
@@ -114,7 +115,7 @@ func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 	done := false
 	for i, token := range plan {
 		if token < 0 || token > endOfPlan {
-			return nil, refusal.New(fmt.Sprintf("/%d", i), "0 to 17", "%d is no token", token)
+			return nil, refusal.New(fmt.Sprintf("/%d", i), "0 to 17", "unknown token %d", token)
 		}
 		if action := tokenAction(token); action != Wait && !done {
 			calls = append(calls, tools.Call{Name: action.String(), Arguments: json.RawMessage("{}")})
@@ -126,6 +127,7 @@ func (e *enumerator) Calls(task tools.Task, plan []int) ([]tools.Call, error) {
 	return calls, nil
 }
 
+// tokenAction returns the action of a token, or Wait.
 func tokenAction(token int) Action {
 	if token < firstAction || token > lastAction {
 		return Wait

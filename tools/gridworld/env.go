@@ -11,17 +11,17 @@ import (
 	"toolgym/tools"
 )
 
-// nothing is the arguments of every tool.
-type nothing struct{}
+// noArguments is the argument type of every tool.
+type noArguments struct{}
 
-// seen is what a tool answers.
-type seen struct {
+// response is the result of a tool.
+type response struct {
 	State
-	Sight *Sight `json:"sight,omitempty"` // of look only
+	Sight *Sight `json:"sight,omitempty"` // only for look
 }
 
-// declared holds the tools of all levels, in the order of the actions, declared
-// once for all episodes.
+// declared returns the tools of all levels, in the order of the actions. They are
+// declared once; episodes bind them to their state.
 var declared = sync.OnceValue(func() tools.Set {
 	set := make(tools.Set, actions)
 	for a, description := range [actions]string{
@@ -33,12 +33,12 @@ var declared = sync.OnceValue(func() tools.Set {
 		OpenDoor:  "Opens the door with the key, on the door's cell.",
 		Look:      "Shows what stands on the cells in sight.",
 	} {
-		set[a] = tools.New[nothing, seen](Action(a).String(), description, nil)
+		set[a] = tools.New[noArguments, response](Action(a).String(), description, nil)
 	}
 	return set
 })
 
-// actionOf is the action of a tool's name, Wait where there is none.
+// actionOf returns the action of a tool, or Wait for an unknown name.
 func actionOf(tool string) Action {
 	for a := range actions {
 		if a.String() == tool {
@@ -48,22 +48,22 @@ func actionOf(tool string) Action {
 	return Wait
 }
 
-// offered is the set of tools at a level; empty names mean the defaults, and
-// unknown ones have none.
-func offered(rules, level string) tools.Set {
+// toolsAt returns the tools of a level. Empty names are the defaults; for unknown
+// names it returns nil.
+func toolsAt(rules, level string) tools.Set {
 	if rules == "" {
 		rules = tools.Sound
 	}
 	switch {
 	case level != "" && !slices.Contains(levels(rules), level), levels(rules) == nil:
 		return nil
-	case level == hidden:
+	case level == limitedSight:
 		return declared()
 	}
 	return slices.Clip(declared()[:Look])
 }
 
-// env is the environment as language models see it.
+// env is the environment with tools.
 type env struct {
 	turns episode.Turns
 	world World
@@ -76,37 +76,36 @@ func (e *env) Tools() tools.Set { return e.set }
 
 func (e *env) Success() bool { return e.world.layout != nil && e.world.Success() }
 
-// Reset refuses a task that is not this environment's, and then leaves the
-// running episode as it is.
+// Reset starts the episode of a task. A task of another environment is an error,
+// which does not affect the running episode.
 func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	if err := episode.Of(name, task); err != nil {
+	if err := episode.CheckEnv(name, task); err != nil {
 		return nil, err
 	}
 	world, err := Open(task.Rules, task.Level, task.Seed)
 	if err != nil {
 		return nil, err
 	}
-	observation, err := json.Marshal(seen{State: world.State()})
+	observation, err := json.Marshal(response{State: world.State()})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the observation: %w", err)
 	}
-	e.world, e.set = world, offered(task.Rules, task.Level)
+	e.world, e.set = world, toolsAt(task.Rules, task.Level)
 	e.turns.Begin(world.limit)
 	return observation, nil
 }
 
-// Step carries a tool's action out. A call that the tools refuse is a step
-// without action.
+// Step executes the action of a tool. An invalid call takes a step like Wait.
 func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if err := e.turns.Open(); err != nil {
+	if err := e.turns.CheckRunning(); err != nil {
 		return tools.Step{}, err
 	}
 	acted, reward := false, 0.0
-	result, err := e.call(ctx, call, func(context.Context, nothing) (seen, error) {
+	result, err := e.call(ctx, call, func(context.Context, noArguments) (response, error) {
 		action := actionOf(call.Name)
 		acted = true
 		reward, _ = e.world.Step(action)
-		return e.show(action), nil
+		return e.respond(action), nil
 	})
 	if err != nil {
 		return tools.Step{}, fmt.Errorf("calling %s: %w", call.Name, err)
@@ -114,20 +113,21 @@ func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	if !acted {
 		reward, _ = e.world.Step(Wait)
 	}
-	return e.turns.Take(call, result, reward, e.world.Success()), nil
+	return e.turns.Step(call, result, reward, e.world.Success()), nil
 }
 
-// call has the named tool check the arguments before it acts.
-func (e *env) call(ctx context.Context, call tools.Call, act func(context.Context, nothing) (seen, error)) (tools.Result, error) {
+// call runs act if the call is valid.
+func (e *env) call(ctx context.Context, call tools.Call, act func(context.Context, noArguments) (response, error)) (tools.Result, error) {
 	tool, ok := e.set.Lookup(call.Name)
 	if !ok {
-		return e.set.Call(ctx, call) // which says what tools there are
+		return e.set.Call(ctx, call) // an error result that lists the tools
 	}
 	return tools.Bind(tool, act).Call(ctx, call.Arguments)
 }
 
-func (e *env) show(a Action) seen {
-	s := seen{State: e.world.State()}
+// respond returns the result of an action.
+func (e *env) respond(a Action) response {
+	s := response{State: e.world.State()}
 	if a == Look {
 		sight := e.world.Sight()
 		s.Sight = &sight
@@ -135,7 +135,7 @@ func (e *env) show(a Action) seen {
 	return s
 }
 
-// Text draws the episode as it stands; "" before the first reset.
+// Text draws the present state, see [World.Text]. It is "" before the first reset.
 func (e *env) Text() string {
 	if e.world.layout == nil {
 		return ""
@@ -143,7 +143,7 @@ func (e *env) Text() string {
 	return e.world.Text()
 }
 
-// SVG draws the episode as it stands; "" before the first reset.
+// SVG draws the present state, see [World.SVG]. It is "" before the first reset.
 func (e *env) SVG() string {
 	if e.world.layout == nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/gridworld"
 )
@@ -26,8 +26,8 @@ func start(t *testing.T, rules, level string) (tools.Env, tools.Task, string) {
 	return env, task, string(observation)
 }
 
-// TestPrompts also pins the draws: they must never change, on any machine or
-// release, since task ids name them.
+// TestPrompts also fixes the draws: they must be the same on every machine and in
+// every release, because task ids refer to them.
 func TestPrompts(t *testing.T) {
 	const fetch = "Fetch the key, open the door, then reach the goal."
 	tests := []struct {
@@ -63,11 +63,11 @@ func TestResults(t *testing.T) {
 		{"observation", "0", "", `{"agent":[0,0],"has_key":false,"door_open":false,"at_goal":false}`},
 		{"a move", "0", "move_right", `{"agent":[1,0],"has_key":false,"door_open":false,"at_goal":false}`},
 		{"a blocked move", "0", "move_left", `{"agent":[0,0],"has_key":false,"door_open":false,"at_goal":false,"note":"the edge of the grid is in the way"}`},
-		{"a useless action", "0", "open_door", `{"agent":[0,0],"has_key":false,"door_open":false,"at_goal":false,"note":"the door is not here"}`},
+		{"an action without effect", "0", "open_door", `{"agent":[0,0],"has_key":false,"door_open":false,"at_goal":false,"note":"the door is not here"}`},
 		{"look", "4", "look", `{"agent":[8,6],"has_key":false,"door_open":false,"at_goal":false,"sight":{"from":[6,4],"to":[10,8],"things":[` +
 			`{"cell":[6,4],"is":"wall"},{"cell":[7,4],"is":"wall"},{"cell":[8,4],"is":"wall"},{"cell":[9,4],"is":"wall"},{"cell":[10,4],"is":"wall"},` +
 			`{"cell":[10,7],"is":"box"},{"cell":[6,8],"is":"box"},{"cell":[9,8],"is":"box"}]}}`},
-		{"look where all is seen", "3", "look", `{"error":"unknown tool \"look\"; the tools are move_up, move_down, move_left, move_right, pickup_key, open_door"}`},
+		{"look at another level", "3", "look", `{"error":"unknown tool \"look\"; the tools are move_up, move_down, move_left, move_right, pickup_key, open_door"}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -129,15 +129,15 @@ func TestEnumeratorContext(t *testing.T) {
 			for _, action := range w.Path() {
 				_, done = e.Act(11 + int(action))
 			}
-			if !done || !e.Success() || e.Accidental() {
+			if !done || !e.Success() || e.HasShortcut() {
 				t.Errorf("done %v, success %v on the shortest path", done, e.Success())
 			}
 		})
 	}
 }
 
-// TestCallsOfThePlan plays a shortest path as tokens and as calls.
-func TestCallsOfThePlan(t *testing.T) {
+// TestCalls plays the calls of a shortest path.
+func TestCalls(t *testing.T) {
 	env, task, _ := start(t, "", "2")
 	w := open(t, "2", 17)
 	var plan []int
@@ -157,9 +157,8 @@ func TestCallsOfThePlan(t *testing.T) {
 		}
 	}
 	if !env.Success() {
-		t.Error("the calls of a plan that succeeds do not")
+		t.Error("the plan solves the task, but its calls do not")
 	}
 }
 
-// TestEpisodesAreSmall bounds what a live episode keeps.
-func TestEpisodesAreSmall(t *testing.T) { envtest.Small(t, gridworld.Spec(), "3", 2000) }
+func TestEpisodeSize(t *testing.T) { testkit.CheckEpisodeSize(t, gridworld.Spec(), "3", 2000) }

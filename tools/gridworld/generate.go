@@ -8,44 +8,44 @@ import (
 	"toolgym/internal/refusal"
 )
 
-// A Shape is what a layout is drawn to.
+// A Shape is the kind of layout to generate.
 type Shape struct {
-	Size  int  // from LeastSize to MostSize
-	Boxes int  // cells that can't be entered
-	Wall  bool // a wall that only the door's cell passes
-	Sight int  // how many cells far the agent sees; 0 means everything
+	Size  int  // from MinSize to MaxSize
+	Boxes int  // number of cells that cannot be entered
+	Wall  bool // whether a wall crosses the grid at the door
+	Sight int  // number of cells that the agent can see in each direction; 0 is unlimited
 }
 
 // stream separates the draws of this environment from those of others that
 // use the same seed.
 const stream = 0x67726964776f726c // "gridworl"
 
-// Seeded returns the source from which the task of a seed is drawn.
+// Seeded returns the random source of the task of a seed.
 func Seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
-// Published is the layout of the published version. Its box has no effect
-// there, and no task names it; so this layout has none.
+// Published returns the layout of the published version, without its box, which has
+// no effect and is in no prompt.
 func Published() *Layout {
 	l := &Layout{Size: 5, Key: Cell{2, 2}, Door: Cell{3, 3}, Goal: Cell{4, 4}}
-	l.block()
+	l.derive()
 	l.optimal = 10
 	return l
 }
 
-// attempts bounds the draws of a layout that can be solved.
+// attempts is the maximum number of draws of [Generate].
 const attempts = 1000
 
-// Generate draws a layout: places all different, proved solvable by
-// breadth-first search. A shape out of bounds, or so crowded that no draw can be
-// solved, is an [*tools.Error], code Invalid.
+// Generate draws a layout that can be solved. It draws again until breadth-first
+// search finds a solution. A shape out of range, or one with too many boxes for a
+// solution, is an [*tools.Error] with code Invalid.
 func Generate(r *rand.Rand, s Shape) (*Layout, error) {
 	switch {
-	case s.Size < LeastSize || s.Size > MostSize:
-		return nil, refusal.New("shape", fmt.Sprintf("%d to %d", LeastSize, MostSize), "size %d", s.Size)
+	case s.Size < MinSize || s.Size > MaxSize:
+		return nil, refusal.New("shape", fmt.Sprintf("%d to %d", MinSize, MaxSize), "size %d is out of range", s.Size)
 	case s.Boxes < 0 || s.Boxes > s.Size*s.Size:
-		return nil, refusal.New("shape", "fewer boxes than cells", "%d boxes on %d cells", s.Boxes, s.Size*s.Size)
+		return nil, refusal.New("shape", fmt.Sprintf("0 to %d", s.Size*s.Size), "%d boxes on %d cells", s.Boxes, s.Size*s.Size)
 	case s.Sight < 0:
-		return nil, refusal.New("shape", "0 for everything, or a number of cells", "sight %d", s.Sight)
+		return nil, refusal.New("shape", "at least 0", "negative sight %d", s.Sight)
 	}
 	for range attempts {
 		l, ok := draw(r, s)
@@ -57,14 +57,14 @@ func Generate(r *rand.Rand, s Shape) (*Layout, error) {
 			return l, nil
 		}
 	}
-	return nil, refusal.New("shape", "fewer boxes", "%d boxes on a grid of size %d: no layout in %d draws can be solved", s.Boxes, s.Size, attempts)
+	return nil, refusal.New("shape", "fewer boxes", "none of %[3]d layouts of size %[2]d with %[1]d boxes has a solution", s.Boxes, s.Size, attempts)
 }
 
-// draw draws places without a look at whether they can be reached. It reports
-// false when the cells do not suffice.
+// draw draws a layout, which need not have a solution. It reports false if there
+// are not enough free cells.
 func draw(r *rand.Rand, s Shape) (*Layout, bool) {
 	l := &Layout{Size: s.Size, Sight: s.Sight}
-	d := drawer{random: r, layout: l}
+	d := placer{random: r, layout: l}
 	near, far := d.anywhere, d.anywhere
 	if s.Wall {
 		near, far = d.wall()
@@ -80,24 +80,26 @@ func draw(r *rand.Rand, s Shape) (*Layout, bool) {
 	}
 	d.cells(d.anywhere, boxes...)
 	slices.SortFunc(l.Boxes, compare)
-	l.block()
+	l.derive()
 	return l, !d.exhausted
 }
 
-// A drawer takes cells, each once.
-type drawer struct {
+// A placer draws cells for objects, each cell at most once.
+type placer struct {
 	random    *rand.Rand
 	layout    *Layout
-	taken     [MostSize]uint64
+	taken     [MaxSize]uint64
 	exhausted bool
 }
 
-func (d *drawer) below(n int) int { return int(d.random.Uint32N(uint32(n))) }
+// below draws an integer from 0 to n−1.
+func (d *placer) below(n int) int { return int(d.random.Uint32N(uint32(n))) }
 
-func (d *drawer) anywhere(c Cell) bool { return !d.layout.inWall(c) }
+// anywhere reports whether a cell is not in the wall.
+func (d *placer) anywhere(c Cell) bool { return !d.layout.inWall(c) }
 
-// wall draws the wall with the door in it, and returns its two sides.
-func (d *drawer) wall() (near, far func(Cell) bool) {
+// wall draws the wall and its door, and which of its sides is the near one.
+func (d *placer) wall() (near, far func(Cell) bool) {
 	l := d.layout
 	l.Wall = RowWall + Wall(d.below(2))
 	line, gap := 1+d.below(l.Size-2), d.below(l.Size)
@@ -116,23 +118,23 @@ func (d *drawer) wall() (near, far func(Cell) bool) {
 	return high, low
 }
 
-// cells draws from the cells that are left and wanted, all equally likely.
-func (d *drawer) cells(wanted func(Cell) bool, places ...*Cell) {
-	left := d.left(wanted)
-	if len(left) < len(places) {
+// cells draws a cell for each object, uniformly from the free cells that are wanted.
+func (d *placer) cells(wanted func(Cell) bool, objects ...*Cell) {
+	free := d.freeCells(wanted)
+	if len(free) < len(objects) {
 		d.exhausted = true
 		return
 	}
-	for i, place := range places {
-		j := i + d.below(len(left)-i)
-		left[i], left[j] = left[j], left[i]
-		*place = left[i]
-		d.taken[place.Y] |= 1 << place.X
+	for i, object := range objects {
+		j := i + d.below(len(free)-i)
+		free[i], free[j] = free[j], free[i]
+		*object = free[i]
+		d.taken[object.Y] |= 1 << object.X
 	}
 }
 
-// left lists the cells that are wanted and not taken, row by row.
-func (d *drawer) left(wanted func(Cell) bool) []Cell {
+// freeCells returns the wanted cells that are not taken, row by row.
+func (d *placer) freeCells(wanted func(Cell) bool) []Cell {
 	cells := make([]Cell, 0, d.layout.Size*d.layout.Size)
 	for y := range d.layout.Size {
 		for x := range d.layout.Size {

@@ -15,21 +15,20 @@ import (
 	"toolgym/tools/gridworld"
 )
 
-// TestLayouts draws shapes of all kinds. It reads the layout back from its
-// drawing and measures the way by flooding, as a check of the search that has
-// nothing in common with it.
-func TestLayouts(t *testing.T) {
+// TestGenerate draws shapes of all kinds. It reads the layout from its drawing and
+// finds the optimal length by flood fill, independently of the search under test.
+func TestGenerate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := gridworld.Shape{Size: rapid.IntRange(gridworld.LeastSize, 20).Draw(t, "size"), Wall: rapid.Bool().Draw(t, "wall")}
+		s := gridworld.Shape{Size: rapid.IntRange(gridworld.MinSize, 20).Draw(t, "size"), Wall: rapid.Bool().Draw(t, "wall")}
 		s.Boxes = rapid.IntRange(0, s.Size*s.Size/5).Draw(t, "boxes")
 		l, err := gridworld.Generate(gridworld.Seeded(rapid.Uint64().Draw(t, "seed")), s)
 		if err != nil {
-			t.Skip("too crowded:", err)
+			t.Skip("no solution:", err)
 		}
 		places := append(slices.Clone(l.Boxes), l.Start, l.Key, l.Door, l.Goal)
 		for i, c := range places {
 			if c.X < 0 || c.X >= s.Size || c.Y < 0 || c.Y >= s.Size || slices.Contains(places[:i], c) {
-				t.Errorf("place %v of %v is outside or taken", c, places)
+				t.Errorf("place %v of %v is outside the grid or a duplicate", c, places)
 			}
 		}
 		if len(l.Boxes) != s.Boxes || (l.Wall != gridworld.NoWall) != s.Wall {
@@ -42,7 +41,8 @@ func TestLayouts(t *testing.T) {
 	})
 }
 
-// measure adds the legs start, key, door, goal and the two actions between.
+// measure returns the length of a shortest solution: the distances from start to key,
+// door and goal, plus two for the key and the door.
 func measure(drawing string, l *gridworld.Layout) int {
 	grid := map[gridworld.Cell]string{}
 	rows := strings.Split(strings.TrimRight(drawing, "\n"), "\n")
@@ -55,8 +55,8 @@ func measure(drawing string, l *gridworld.Layout) int {
 	return leg(l.Start, l.Key) + 1 + leg(l.Key, l.Door) + 1 + leg(l.Door, l.Goal)
 }
 
-// flood measures the distance of every cell. A leg never gains by crossing the
-// door to come back, so an open door may be assumed.
+// flood returns the distance of every cell. It treats the door as open, which does
+// not shorten the paths to the key or the door.
 func flood(grid map[gridworld.Cell]string, from gridworld.Cell) map[gridworld.Cell]int {
 	distance := map[gridworld.Cell]int{from: 0}
 	for edge := []gridworld.Cell{from}; len(edge) > 0; edge = edge[1:] {
@@ -72,7 +72,7 @@ func flood(grid map[gridworld.Cell]string, from gridworld.Cell) map[gridworld.Ce
 	return distance
 }
 
-func TestGenerateRefuses(t *testing.T) {
+func TestGenerateErrors(t *testing.T) {
 	tests := []struct {
 		name  string
 		shape gridworld.Shape
@@ -83,14 +83,14 @@ func TestGenerateRefuses(t *testing.T) {
 		{"more boxes than cells", gridworld.Shape{Size: 5, Boxes: 26}},
 		{"no cell left", gridworld.Shape{Size: 3, Boxes: 6}},
 		{"huge number of boxes", gridworld.Shape{Size: 64, Boxes: 1 << 30}},
-		{"no way left", gridworld.Shape{Size: 30, Boxes: 880}},
+		{"no path left", gridworld.Shape{Size: 30, Boxes: 880}},
 		{"negative sight", gridworld.Shape{Size: 5, Sight: -1}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			l, err := gridworld.Generate(gridworld.Seeded(1), test.shape)
 			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid || l != nil {
-				t.Errorf("%v, %v; want an invalid one", l, err)
+				t.Errorf("got %v, %v; want an error with code invalid", l, err)
 			}
 		})
 	}
@@ -116,8 +116,8 @@ func TestExtremeSizes(t *testing.T) {
 	}
 }
 
-// TestLevelsAlwaysGenerate also shows that levels are what the manual says.
-func TestLevelsAlwaysGenerate(t *testing.T) {
+// TestLevels checks that every seed gives a layout of the documented shape.
+func TestLevels(t *testing.T) {
 	sizes := map[string]int{"0": 5, "1": 5, "2": 8, "3": 12, "4": 12}
 	for level, size := range sizes {
 		t.Run("level "+level, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestLevelsAlwaysGenerate(t *testing.T) {
 				different[w.Text()] = true
 			}
 			if len(different) < 400 && level != "0" {
-				t.Errorf("%d different layouts in 500", len(different))
+				t.Errorf("%d different layouts for 500 seeds, want at least 400", len(different))
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 		}
 		for _, part := range []string{`role="img"`, "<title>", "the goal at (8,2)", "currentColor", ">A</text>"} {
 			if !strings.Contains(w.SVG(), part) {
-				t.Errorf("the drawing lacks %s", part)
+				t.Errorf("the image does not contain %s", part)
 			}
 		}
 		if path := w.Path(); path != nil {

@@ -1,13 +1,30 @@
 package gridworld
 
-// The sizes that a grid can have.
-const (
-	LeastSize = 3
-	MostSize  = 64
+import (
+	"cmp"
+	"fmt"
 )
 
-// A Wall says how the wall lies, if there is one. It runs from side to side
-// through the door's cell, which is its only gap.
+// A Cell is a cell of the grid. X grows to the right, Y upwards, both from 0.
+type Cell struct{ X, Y int }
+
+// String returns the cell as in prompts, such as (1,3).
+func (c Cell) String() string { return fmt.Sprintf("(%d,%d)", c.X, c.Y) }
+
+// MarshalJSON encodes the cell as [1,3].
+func (c Cell) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", c.X, c.Y), nil }
+
+// compare orders cells by column, then by row.
+func compare(a, b Cell) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) }
+
+// The minimum and maximum size of a grid.
+const (
+	MinSize = 3
+	MaxSize = 64
+)
+
+// A Wall is the direction of the wall, if there is one. It crosses the grid through
+// the door's cell, which is its only gap.
 type Wall int
 
 // The walls.
@@ -17,26 +34,26 @@ const (
 	ColumnWall
 )
 
-// A Layout is a grid with everything in its place. It is never changed, so that
-// any number of worlds share one.
+// A Layout is a grid with all its objects. It must not be changed, because worlds
+// share it.
 type Layout struct {
 	Size                   int
 	Start, Key, Door, Goal Cell
-	Boxes                  []Cell // in order of their columns
+	Boxes                  []Cell // sorted by column, then by row
 	Wall                   Wall
-	Sight                  int // how many cells far the agent sees; 0 means everything
+	Sight                  int // number of cells that the agent can see in each direction; 0 is unlimited
 
-	blocked [MostSize]uint64 // for each row, a bit for each column that can't be entered
-	closed  Action           // the move from the door's cell that a closed door bars
+	blocked [MaxSize]uint64 // for each row, a bit for each column that cannot be entered
+	barred  Action          // the move from the door's cell that needs an open door, or Wait
 	optimal int
 }
 
-// Optimal is the number of actions of a shortest solution.
+// Optimal returns the number of actions of a shortest solution.
 func (l *Layout) Optimal() int { return l.optimal }
 
-// block fills in what is derived from the places.
-func (l *Layout) block() {
-	l.closed = Wait
+// derive sets the fields that depend on the others.
+func (l *Layout) derive() {
+	l.barred = Wait
 	for _, box := range l.Boxes {
 		l.blocked[box.Y] |= 1 << box.X
 	}
@@ -50,28 +67,28 @@ func (l *Layout) block() {
 	}
 	switch l.Wall {
 	case RowWall:
-		l.closed = map[bool]Action{true: MoveUp, false: MoveDown}[l.Goal.Y > l.Door.Y]
+		l.barred = map[bool]Action{true: MoveUp, false: MoveDown}[l.Goal.Y > l.Door.Y]
 	case ColumnWall:
-		l.closed = map[bool]Action{true: MoveRight, false: MoveLeft}[l.Goal.X > l.Door.X]
+		l.barred = map[bool]Action{true: MoveRight, false: MoveLeft}[l.Goal.X > l.Door.X]
 	}
 }
 
-// inWall tells whether the cell is part of the wall.
+// inWall reports whether the cell is part of the wall.
 func (l *Layout) inWall(c Cell) bool {
 	return c != l.Door && (l.Wall == RowWall && c.Y == l.Door.Y || l.Wall == ColumnWall && c.X == l.Door.X)
 }
 
-// free tells whether the cell can be entered.
-func (l *Layout) free(x, y int) bool { return l.blocked[y]>>x&1 == 0 }
+// passable reports whether the cell can be entered.
+func (l *Layout) passable(x, y int) bool { return l.blocked[y]>>x&1 == 0 }
 
-// place is where the agent is and what it has done: the state of a world.
-type place struct {
+// agentState is the position of the agent and what it has done.
+type agentState struct {
 	x, y      int
 	key, open bool
 }
 
-// next is the place that an action leads to, and a note where it leads nowhere.
-func (l *Layout) next(p place, a Action) (place, note) {
+// next returns the state after an action, and a note if the action has no effect.
+func (l *Layout) next(p agentState, a Action) (agentState, note) {
 	switch a {
 	case MoveUp, MoveDown, MoveLeft, MoveRight:
 		return l.move(p, a)
@@ -94,32 +111,33 @@ func (l *Layout) next(p place, a Action) (place, note) {
 		}
 		p.open = true
 	}
-	return p, nothingToSay
+	return p, noNote
 }
 
-func (l *Layout) move(p place, a Action) (place, note) {
+// move returns the state after a move.
+func (l *Layout) move(p agentState, a Action) (agentState, note) {
 	dx, dy := a.direction()
 	x, y := p.x+dx, p.y+dy
 	switch {
 	case uint(x) >= uint(l.Size) || uint(y) >= uint(l.Size):
 		return p, atEdge
-	case !l.free(x, y):
+	case !l.passable(x, y):
 		if l.inWall(Cell{x, y}) {
 			return p, atWall
 		}
 		return p, atBox
-	case a == l.closed && !p.open && p.x == l.Door.X && p.y == l.Door.Y:
+	case a == l.barred && !p.open && p.x == l.Door.X && p.y == l.Door.Y:
 		return p, doorClosed
 	}
 	p.x, p.y = x, y
-	return p, nothingToSay
+	return p, noNote
 }
 
-// note says why an action did nothing.
+// note is the reason why an action had no effect.
 type note uint8
 
 const (
-	nothingToSay note = iota
+	noNote note = iota
 	atEdge
 	atBox
 	atWall

@@ -8,22 +8,22 @@ import (
 	"testing"
 )
 
-// TestCorpusIsPinned guards against a change of the draws, be it ours or that of
-// math/rand/v2: task ids must mean the same for ever.
-func TestCorpusIsPinned(t *testing.T) {
+// TestCorpusHash fixes the corpus: a task id must refer to the same task in every
+// release, also if math/rand/v2 changes.
+func TestCorpusHash(t *testing.T) {
 	sum := sha256.New()
 	encoder := json.NewEncoder(sum)
 	for c := range company(companies()) {
 		for q := range quarter(quarters) {
 			r := reportOf(c, q)
-			if err := encoder.Encode([]finding{describe(&r, sharePrice, false), describe(&r, sharePrice, true), describe(&r, results, false)}); err != nil {
+			if err := encoder.Encode([]searchResult{describe(&r, sharePrice, false), describe(&r, sharePrice, true), describe(&r, results, false)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	const want = "384a009e5b4cabf75202539563938f547f8832f91843e37b7919ead4e5e4e654"
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want {
-		t.Errorf("the corpus has the fingerprint %s, want %s", got, want)
+		t.Errorf("got the hash %s, want %s", got, want)
 	}
 }
 
@@ -45,8 +45,8 @@ func TestCompanies(t *testing.T) {
 	}
 }
 
-func TestReportsAreSound(t *testing.T) {
-	small := func(a, b closing) *big.Rat {
+func TestReports(t *testing.T) {
+	change := func(a, b closing) *big.Rat {
 		r := big.NewRat(int64(100*(b.cents-a.cents)), int64(a.cents))
 		return r.Abs(r)
 	}
@@ -55,7 +55,7 @@ func TestReportsAreSound(t *testing.T) {
 	for c := range company(companies()) {
 		for q := range quarter(quarters) {
 			r := reportOf(c, q)
-			if small(r.before(), r.after()).Cmp(least) < 0 {
+			if change(r.before(), r.after()).Cmp(least) < 0 {
 				t.Errorf("%s %s: the reaction is only %s %%", c.name(), q, r.change().FloatString(2))
 			}
 			if r.change().Sign() < 0 {
@@ -68,12 +68,12 @@ func TestReportsAreSound(t *testing.T) {
 				if i > 0 && !r.days[i-1].day.Before(day.day) {
 					t.Errorf("%s %s: days out of order", c.name(), q)
 				}
-				if i > 0 && i-1 != r.lastBefore() && small(r.days[i-1], day).Cmp(least) >= 0 {
-					t.Errorf("%s %s: the price moves as much on another day", c.name(), q)
+				if i > 0 && i-1 != r.lastBefore() && change(r.days[i-1], day).Cmp(least) >= 0 {
+					t.Errorf("%s %s: the price changes as much on another day", c.name(), q)
 				}
 			}
 			if near(big.NewRat(int64(r.premarket), 10), r.change()) {
-				t.Errorf("%s %s: the move before the opening is the answer", c.name(), q)
+				t.Errorf("%s %s: the premarket move is the answer", c.name(), q)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func TestPublishedReport(t *testing.T) {
 			t.Errorf("level %s asks about %s %s: %d, %d", level, asked.company.name(), asked.quarter, asked.before().cents, asked.after().cents)
 		}
 	}
-	q := draw(oneStock, 0)
+	q := draw(oneReport, 0)
 	if got := q.value().FloatString(6); got != "14.166667" {
 		t.Errorf("the change is %s", got)
 	}

@@ -12,14 +12,14 @@ import (
 	"toolgym/tools"
 )
 
-// mostCalls is the limit of an episode.
-const mostCalls = 16
+// maxCalls is the maximum number of steps of an episode.
+const maxCalls = 16
 
 type env struct {
 	turns episode.Turns
 	asked question
-	found []report   // whose prices were looked up
-	seen  []*big.Rat // the numbers that searches returned
+	found []report   // reports whose prices a search returned
+	seen  []*big.Rat // numbers that searches returned
 	right bool
 }
 
@@ -32,10 +32,10 @@ func (e *env) Tools() tools.Set { return declared() }
 
 func (e *env) Success() bool { return e.right }
 
-// Reset refuses a task that is not this environment's, and then leaves the
-// running episode as it is.
+// Reset starts the episode of a task. A task of another environment is an error,
+// which does not affect the running episode.
 func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error) {
-	if err := episode.Of(name, task); err != nil {
+	if err := episode.CheckEnv(name, task); err != nil {
 		return nil, err
 	}
 	if err := check(task.Rules, task.Level); err != nil {
@@ -49,12 +49,12 @@ func (e *env) Reset(_ context.Context, task tools.Task) (json.RawMessage, error)
 		return nil, fmt.Errorf("encoding the observation: %w", err)
 	}
 	*e = env{asked: asked}
-	e.turns.Begin(mostCalls)
+	e.turns.Begin(maxCalls)
 	return observation, nil
 }
 
 func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
-	if err := e.turns.Open(); err != nil {
+	if err := e.turns.CheckRunning(); err != nil {
 		return tools.Step{}, err
 	}
 	set := slices.Clone(declared())
@@ -63,22 +63,22 @@ func (e *env) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	if err != nil {
 		return tools.Step{}, fmt.Errorf("calling %s: %w", call.Name, err)
 	}
-	return e.turns.Take(call, result, 0, false), nil
+	return e.turns.Step(call, result, 0, false), nil
 }
 
-// search looks a report up and remembers what was seen.
+// search returns a search result and records the report and its numbers.
 func (e *env) search(_ context.Context, in query) (json.RawMessage, error) {
 	r, err := in.report()
 	if err != nil {
 		return nil, err
 	}
-	page, err := json.Marshal(describe(&r, in.Topic, e.asked.level == noisy))
+	page, err := json.Marshal(describe(&r, in.Topic, e.asked.level == detailed))
 	if err != nil {
-		return nil, fmt.Errorf("encoding a finding: %w", err)
+		return nil, fmt.Errorf("encoding a search result: %w", err)
 	}
 	value, err := strictjson.Decode(page)
 	if err != nil {
-		return nil, fmt.Errorf("reading a finding: %w", err)
+		return nil, fmt.Errorf("decoding a search result: %w", err)
 	}
 	e.seen = append(e.seen, numbersIn(value)...)
 	if in.Topic == sharePrice {
@@ -87,7 +87,7 @@ func (e *env) search(_ context.Context, in query) (json.RawMessage, error) {
 	return page, nil
 }
 
-// numbersIn lists the numbers of a JSON value.
+// numbersIn returns the numbers of a JSON value.
 func numbersIn(value any) (found []*big.Rat) {
 	switch v := value.(type) {
 	case json.Number:
@@ -106,9 +106,9 @@ func numbersIn(value any) (found []*big.Rat) {
 	return found
 }
 
-// Say takes the answer and ends the episode.
+// Say handles the answer and ends the episode.
 func (e *env) Say(_ context.Context, text string) (tools.Step, error) {
-	if err := e.turns.Open(); err != nil {
+	if err := e.turns.CheckRunning(); err != nil {
 		return tools.Step{}, err
 	}
 	e.right = e.grounded() && e.asked.answeredBy(text, e.seen)
@@ -116,12 +116,11 @@ func (e *env) Say(_ context.Context, text string) (tools.Step, error) {
 	if e.right {
 		reward = 1
 	}
-	return e.turns.Take(tools.Call{}, tools.Result{}, reward, true).Spoken(text), nil
+	return e.turns.Step(tools.Call{}, tools.Result{}, reward, true).Spoken(text), nil
 }
 
-// grounded reports whether the prices of every report that the task asks about
-// were looked up. The answer then follows from them by the formula; what was
-// not looked up can only be a guess.
+// grounded reports whether searches returned the prices of every report of the
+// question. Without them the answer can only be a guess.
 func (e *env) grounded() bool {
 	for _, asked := range e.asked.reports {
 		same := func(r report) bool { return r.company == asked.company && r.quarter == asked.quarter }

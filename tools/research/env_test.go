@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toolgym/internal/envtest"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
+	"toolgym/tools/envtest"
 	"toolgym/tools/research"
 )
 
-// A move of these tests is a tool's name with arguments behind it; anything
-// else is said.
+// play plays moves, see [move], and returns the steps.
 func play(t *testing.T, level string, seed uint64, moves ...string) (steps []tools.Step, success bool) {
 	t.Helper()
 	spec := research.Spec()
@@ -38,6 +38,8 @@ func play(t *testing.T, level string, seed uint64, moves ...string) (steps []too
 	return steps, env.Success()
 }
 
+// move makes a call, given as "NAME ARGUMENTS" with the name of a tool, or sends any
+// other text as a message.
 func move(ctx context.Context, env tools.Env, text string) (tools.Step, error) {
 	name, arguments, _ := strings.Cut(text, " ")
 	if _, ok := env.Tools().Lookup(name); ok {
@@ -54,13 +56,13 @@ func prices(company, quarter string) string { return search(company, quarter, "s
 
 const calculation = `calculator {"expression":"(137.00-120.00)/120.00*100"}`
 
-// halden is the published task's search.
+// halden is the search of the published task.
 func halden() string { return prices("Halden Robotics", "Q3 2024") }
 
 func TestPublishedEpisode(t *testing.T) {
 	steps, success := play(t, "0", 0, halden(), calculation, "The stock rose by 14.17 % after the report.")
 	if !success {
-		t.Error("not completed")
+		t.Error("not solved")
 	}
 	want := []tools.Step{
 		tools.Transition(tools.Call{Name: "financial_search", Arguments: json.RawMessage(`{"company":"Halden Robotics","quarter":"Q3 2024","topic":"share_price"}`)},
@@ -97,13 +99,13 @@ func TestAnswers(t *testing.T) {
 		{"decimal, then percent", "0.1417, that is 14.17%", true},
 		{"fraction only", "0.1417", false},
 		{"rounded only", "About 14%.", false},
-		{"rounded wrongly beside", "About 15%, precisely 14.17%.", false},
+		{"wrong rounding, then precise", "About 15%, precisely 14.17%.", false},
 		{"another number", "14.71%", false},
 		{"negative", "-14.17%", false},
 		{"fell", "The price fell by 14.17%.", false},
 		{"both signs", "14.17% or -14.17%", false},
 		{"two guesses", "14.17% or 14.27%", false},
-		{"the right one last", "It may be 12%, 13%, 15% or 14.17%.", false},
+		{"guesses, the correct one last", "It may be 12%, 13%, 15% or 14.17%.", false},
 		{"a list of plain numbers", "10 11 12 13 14.17 15", false},
 		{"a percentage among plain guesses", "14.27 14.37 14.17", false},
 		{"the unit price", "120.00 USD", false},
@@ -144,17 +146,17 @@ func TestNegativeAnswers(t *testing.T) {
 	}
 }
 
-// said is the number that the oracle answered with.
+// said returns the number of the oracle's answer.
 func said(trajectory tools.Trajectory) string {
 	message := trajectory.Steps[len(trajectory.Steps)-1].Message
 	return strings.TrimSuffix(strings.TrimPrefix(message, "The answer is "), " %.")
 }
 
-// fallingSeed finds a task of level 0 whose price fell.
+// fallingSeed returns the seed of a task of level 0 in which the price fell.
 func fallingSeed(t *testing.T) uint64 {
 	t.Helper()
 	for seed := range uint64(100) {
-		if trajectory := envtest.Solved(t, research.Spec(), "0", seed); strings.HasPrefix(said(trajectory), "-") {
+		if trajectory := testkit.Solve(t, research.Spec(), "0", seed); strings.HasPrefix(said(trajectory), "-") {
 			return seed
 		}
 	}
@@ -162,7 +164,7 @@ func fallingSeed(t *testing.T) uint64 {
 	return 0
 }
 
-func TestAnswersMustRestOnResults(t *testing.T) {
+func TestAnswersNeedSearches(t *testing.T) {
 	const right = "It rose by 14.17 %."
 	tests := []struct {
 		name  string
@@ -172,15 +174,15 @@ func TestAnswersMustRestOnResults(t *testing.T) {
 		{"nothing looked up", nil, false},
 		{"only calculated", []string{calculation}, false},
 		{"looked up, calculated", []string{halden(), calculation}, true},
-		{"looked up, computed in the head", []string{halden()}, true},
+		{"looked up, not calculated", []string{halden()}, true},
 		{"by ticker", []string{prices("halr", "Q3 2024")}, true},
-		{"by name in other letters", []string{prices(" HALDEN  robotics ", "Q3 2024")}, true},
+		{"by name in capitals", []string{prices(" HALDEN  robotics ", "Q3 2024")}, true},
 		{"another company", []string{prices("Halden Energy", "Q3 2024"), calculation}, false},
 		{"another quarter", []string{prices("Halden Robotics", "Q2 2024"), calculation}, false},
 		{"another topic", []string{search("Halden Robotics", "Q3 2024", "results"), calculation}, false},
 		{"a failed search", []string{prices("Halden", "Q3 2024"), calculation}, false},
 		{"an invalid search", []string{prices("Halden Robotics", "Q3 2034"), calculation}, false},
-		{"a failed search mended", []string{prices("Halden", "Q3 2024"), halden()}, true},
+		{"a failed search, then a valid one", []string{prices("Halden", "Q3 2024"), halden()}, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -191,8 +193,8 @@ func TestAnswersMustRestOnResults(t *testing.T) {
 	}
 }
 
-// TestGroundsDoNotOutliveTheEpisode resets in between.
-func TestGroundsDoNotOutliveTheEpisode(t *testing.T) {
+// TestSearchesOfEarlierEpisodes checks that only searches of the episode count.
+func TestSearchesOfEarlierEpisodes(t *testing.T) {
 	spec := research.Spec()
 	task, err := spec.Task("", "0", 0)
 	if err != nil {
@@ -216,7 +218,7 @@ func TestGroundsDoNotOutliveTheEpisode(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	trajectory := envtest.Solved(t, research.Spec(), "1", 0)
+	trajectory := testkit.Solve(t, research.Spec(), "1", 0)
 	answer := said(trajectory)
 	first, second := "financial_search "+string(trajectory.Steps[0].Call.Arguments), "financial_search "+string(trajectory.Steps[1].Call.Arguments)
 	tests := []struct {
@@ -225,9 +227,9 @@ func TestComparison(t *testing.T) {
 		want  bool
 	}{
 		{"both looked up", []string{first, second, answer + " percentage points"}, true},
-		{"with the changes in between", []string{first, second, "14.17% against 11.55%: " + answer + " percentage points"}, true},
-		{"with another change in between", []string{first, second, "14.17% against 11.75%: " + answer + " percentage points"}, false},
-		{"a change for the answer", []string{first, second, "14.17%"}, false},
+		{"with both changes", []string{first, second, "14.17% against 11.55%: " + answer + " percentage points"}, true},
+		{"with a wrong change", []string{first, second, "14.17% against 11.75%: " + answer + " percentage points"}, false},
+		{"a change instead of the difference", []string{first, second, "14.17%"}, false},
 		{"only one looked up", []string{first, answer}, false},
 		{"one looked up twice", []string{second, second, answer}, false},
 	}
@@ -240,14 +242,14 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-func TestSearchSays(t *testing.T) {
+func TestSearchResults(t *testing.T) {
 	tests := []struct{ name, level, move, want string }{
 		{"results", "0", search("HALR", "Q3 2024", "results"), `{"company":"Halden Robotics","ticker":"HALR","quarter":"Q3 2024","topic":"results","currency":"USD","report":{"date":"2024-10-21","time":"after the close"},"revenue_millions":7050.9,"revenue_growth_percent":-1.8,"earnings_per_share":0.16}`},
-		{"noise", "2", halden(), `{"company":"Halden Robotics","ticker":"HALR","quarter":"Q3 2024","topic":"share_price","currency":"USD","report":{"date":"2024-10-21","time":"after the close"},"closing_prices":[{"date":"2024-10-17","price":120.76},{"date":"2024-10-18","price":119.56},{"date":"2024-10-21","price":120.00},{"date":"2024-10-22","price":137.00},{"date":"2024-10-23","price":135.51},{"date":"2024-10-24","price":135.29}],"premarket_move_percent":17.4,"analysts_price_target":125.00}`},
-		{"several companies", "0", prices("halden", "Q3 2024"), `{"error":"\"halden\" leaves open which company is meant: Halden Robotics (HALR), Halden Energy (HALE), Halden Foods (HALF), Halden Logistics (HALL), Halden Medical (HALM); give the full name or the ticker"}`},
-		{"many companies", "0", prices("robotics", "Q3 2024"), `{"error":"\"robotics\" leaves open which company is meant: Halden Robotics (HALR), Ardova Robotics (ARDR), Brivane Robotics (BRIR), Corvent Robotics (CORR), Delmira Robotics (DELR), and 19 more; give the full name or the ticker"}`},
-		{"no company", "0", prices("Acme", "Q3 2024"), `{"error":"no company is called \"Acme\"; give its full name or its ticker"}`},
-		{"a blank", "0", prices(" ", "Q3 2024"), `{"error":"no company is called \" \"; give its full name or its ticker"}`},
+		{"detailed", "2", halden(), `{"company":"Halden Robotics","ticker":"HALR","quarter":"Q3 2024","topic":"share_price","currency":"USD","report":{"date":"2024-10-21","time":"after the close"},"closing_prices":[{"date":"2024-10-17","price":120.76},{"date":"2024-10-18","price":119.56},{"date":"2024-10-21","price":120.00},{"date":"2024-10-22","price":137.00},{"date":"2024-10-23","price":135.51},{"date":"2024-10-24","price":135.29}],"premarket_move_percent":17.4,"analysts_price_target":125.00}`},
+		{"several companies", "0", prices("halden", "Q3 2024"), `{"error":"\"halden\" matches several companies: Halden Robotics (HALR), Halden Energy (HALE), Halden Foods (HALF), Halden Logistics (HALL), Halden Medical (HALM); give the full name or the ticker"}`},
+		{"many companies", "0", prices("robotics", "Q3 2024"), `{"error":"\"robotics\" matches several companies: Halden Robotics (HALR), Ardova Robotics (ARDR), Brivane Robotics (BRIR), Corvent Robotics (CORR), Delmira Robotics (DELR), and 19 more; give the full name or the ticker"}`},
+		{"no company", "0", prices("Acme", "Q3 2024"), `{"error":"unknown company \"Acme\"; give its full name or its ticker"}`},
+		{"a blank", "0", prices(" ", "Q3 2024"), `{"error":"unknown company \" \"; give its full name or its ticker"}`},
 		{"another quarter", "0", prices("HALR", "2024-Q3"), `{"error":"invalid arguments for financial_search: /quarter: value must be one of 'Q1 2022', 'Q2 2022', 'Q3 2022', 'Q4 2022', 'Q1 2023', 'Q2 2023', 'Q3 2023', 'Q4 2023', 'Q1 2024', 'Q2 2024', 'Q3 2024', 'Q4 2024'"}`},
 		{"calculator", "0", `calculator {"expression":"85/6"}`, `{"result":14.1666666667}`},
 	}
@@ -265,12 +267,12 @@ func TestSearchSays(t *testing.T) {
 	}
 }
 
-// TestToolsWorkWithoutAnEpisode is what POST /v1/tools/{name}/calls needs.
-func TestToolsWorkWithoutAnEpisode(t *testing.T) {
+// TestToolsWithoutEpisode calls tools as POST /v1/tools/{name}/calls does.
+func TestToolsWithoutEpisode(t *testing.T) {
 	set := research.Spec().Tools("", "")
 	for _, tool := range set {
 		if !tool.Callable() {
-			t.Errorf("%s can not be called", tool.Name)
+			t.Errorf("%s is not callable", tool.Name)
 		}
 	}
 	name, arguments, _ := strings.Cut(halden(), " ")
@@ -291,15 +293,17 @@ func TestLimitTruncates(t *testing.T) {
 	}
 }
 
-func TestOracleNeedsAListener(t *testing.T) {
+func TestOracleNeedsSpeaker(t *testing.T) {
 	task, err := research.Spec().Task("", "0", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = research.Spec().Oracle.Play(t.Context(), task, nil, deaf{})
+	err = research.Spec().Oracle.Play(t.Context(), task, nil, noSpeaker{})
 	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Invalid {
-		t.Errorf("error %v, want an invalid one", err)
+		t.Errorf("got error %v, want one with code invalid", err)
 	}
 }
 
-type deaf struct{ tools.Caller }
+type noSpeaker struct{ tools.Caller }
+
+func TestContract(t *testing.T) { envtest.Run(t, research.Spec()) }

@@ -10,7 +10,7 @@ import (
 	"toolgym/tools"
 )
 
-// The topics of a search, and when in its day a report was published.
+// The topics of a search, and the times of day at which reports are published.
 const (
 	sharePrice = "share_price"
 	results    = "results"
@@ -25,8 +25,8 @@ type query struct {
 	Topic   string `json:"topic" jsonschema:"enum=share_price,enum=results,description=share_price: closing prices around the report. results: what the report says."`
 }
 
-// A finding is what a search returns; a topic leaves the other's fields out.
-type finding struct {
+// A searchResult is the result of a search. Fields of the other topic are omitted.
+type searchResult struct {
 	Company  string      `json:"company"`
 	Ticker   string      `json:"ticker"`
 	Quarter  string      `json:"quarter"`
@@ -55,45 +55,45 @@ type price struct {
 	Price json.Number `json:"price"`
 }
 
-// newSearch declares the search. On its own it gives the plain view; an
-// episode binds it to what it wants to know and show.
+// newSearch returns the search tool. Its own handler returns the two prices; an episode
+// binds another one.
 func newSearch() tools.Tool {
 	return tools.New("financial_search", "Looks up a listed company's quarterly report: closing prices around it, or its results.",
-		func(_ context.Context, in query) (finding, error) {
+		func(_ context.Context, in query) (searchResult, error) {
 			r, err := in.report()
 			if err != nil {
-				return finding{}, err
+				return searchResult{}, err
 			}
 			return describe(&r, in.Topic, false), nil
 		})
 }
 
-// report finds the report that is asked for. A name that leaves several
-// companies open is the agent's mistake, and is answered with their names.
+// report returns the report of the query. A name of no or several companies is the
+// agent's mistake.
 func (in query) report() (report, error) {
-	c, ok, like := find(in.Company)
+	c, ok, similar := find(in.Company)
 	switch {
 	case ok:
-	case len(like) == 0:
-		return report{}, tools.Mistakef("no company is called %q; give its full name or its ticker", in.Company)
+	case len(similar) == 0:
+		return report{}, tools.Mistakef("unknown company %q; give its full name or its ticker", in.Company)
 	default:
-		return report{}, tools.Mistakef("%q leaves open which company is meant: %s; give the full name or the ticker", in.Company, named(like))
+		return report{}, tools.Mistakef("%q matches several companies: %s; give the full name or the ticker", in.Company, list(similar))
 	}
 	for q := range quarter(quarters) {
 		if q.String() == in.Quarter {
 			return reportOf(c, q), nil
 		}
 	}
-	return report{}, fmt.Errorf("finding %q: the schema lets a quarter through that the corpus does not have", in.Quarter)
+	return report{}, fmt.Errorf("finding quarter %q: allowed by the schema but not in the corpus", in.Quarter)
 }
 
-// named lists a few companies.
-func named(list []company) string {
-	const most = 5
+// list returns the names of the first five companies.
+func list(companies []company) string {
+	const limit = 5
 	var names []string
-	for i, c := range list {
-		if i == most {
-			names = append(names, fmt.Sprintf("and %d more", len(list)-most))
+	for i, c := range companies {
+		if i == limit {
+			names = append(names, fmt.Sprintf("and %d more", len(companies)-limit))
 			break
 		}
 		names = append(names, c.name()+" ("+c.ticker()+")")
@@ -101,20 +101,20 @@ func named(list []company) string {
 	return strings.Join(names, ", ")
 }
 
-// describe writes a report as a search shows it: plainly, or with the days
-// around it and what else a page of market data is full of.
-func describe(r *report, topic string, crowded bool) finding {
-	f := finding{
+// describe returns a report as a search result. A detailed one has the prices of all
+// trading days around the report and other market data.
+func describe(r *report, topic string, detailed bool) searchResult {
+	f := searchResult{
 		Company: r.company.name(), Ticker: r.company.ticker(), Quarter: r.quarter.String(), Topic: topic, Currency: "USD",
 		Report: publication{Date: dateOf(r.days[reportDay]), Time: beforeOpening},
 	}
-	if r.evening {
+	if r.afterHours {
 		f.Report.Time = afterClose
 	}
 	switch {
 	case topic == results:
 		f.Revenue, f.Growth, f.Earnings = decimals(r.revenue, 1), decimals(r.growth, 1), decimals(r.earnings, 2)
-	case crowded:
+	case detailed:
 		for _, day := range r.days {
 			f.Closes = append(f.Closes, quote(day))
 		}
@@ -126,11 +126,12 @@ func describe(r *report, topic string, crowded bool) finding {
 	return f
 }
 
+// quote returns a closing with its price in dollars.
 func quote(c closing) price { return price{dateOf(c), decimals(c.cents, 2)} }
 
 func dateOf(c closing) string { return c.day.Format("2006-01-02") }
 
-// decimals writes n/10^places with all its places.
+// decimals formats n/10^places with the given number of decimals.
 func decimals(n, places int) json.Number {
 	sign, digits := "", strconv.Itoa(n)
 	if n < 0 {

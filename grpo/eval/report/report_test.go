@@ -21,7 +21,7 @@ import (
 	"toolgym/grpo/eval/report"
 	"toolgym/grpo/parse"
 	"toolgym/grpo/rollout"
-	"toolgym/internal/golden"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 )
 
@@ -133,7 +133,7 @@ func TestGolden(t *testing.T) {
 	for _, format := range []report.Format{report.Text, report.Markdown, report.CSV, report.JUnit} {
 		t.Run(string(format), func(t *testing.T) {
 			got := render(t, sample(t), format)
-			golden.Compare(t, filepath.Join("testdata", "sample."+string(format)), got, *update)
+			testkit.Golden(t, filepath.Join("testdata", "sample."+string(format)), got, *update)
 		})
 	}
 }
