@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"sync"
 
@@ -37,7 +38,7 @@ func newCache(s *Scorer) *cache {
 }
 
 // task finds or makes the task of a line.
-func (c *cache) task(l *line) (*task, error) {
+func (c *cache) task(ctx context.Context, l *line) (*task, error) {
 	switch {
 	case l.taskID != "" && (l.tools != nil || l.expected != nil):
 		return nil, refusal.New("/task_id", "either task_id, or tools and expected", "both are given")
@@ -63,7 +64,7 @@ func (c *cache) task(l *line) (*task, error) {
 		if err != nil {
 			return nil, refusal.Below("/expected", err)
 		}
-		return expectedTask(set, expected)
+		return expectedTask(ctx, set, expected)
 	})
 }
 

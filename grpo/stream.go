@@ -168,7 +168,7 @@ func (g *grader) scoreLine(ctx context.Context, tasks *cache, text, declared []b
 		if err != nil {
 			return err
 		}
-		t, err := tasks.task(&to.line)
+		t, err := tasks.task(ctx, &to.line)
 		if err != nil {
 			return err
 		}

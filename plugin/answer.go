@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 // read takes an answer into the turn: its calls, those that are written as text
 // only where it has no others. The output is what a user sees of an answer
 // without calls; that must be something.
-func (a *Agent) read(choice *llms.ContentChoice, next *turn) (output string, err error) {
+func (a *Agent) read(ctx context.Context, choice *llms.ContentChoice, next *turn) (output string, err error) {
 	next.hear(choice)
 	for _, call := range choice.ToolCalls {
 		if f := call.FunctionCall; f != nil {
@@ -27,7 +28,7 @@ func (a *Agent) read(choice *llms.ContentChoice, next *turn) (output string, err
 		next.Calls = append(next.Calls, wanted{"", f.Name, f.Arguments, a.unknown(f.Name)})
 	}
 	if len(next.Calls) == 0 {
-		output, err = a.spell(choice, next)
+		output, err = a.spell(ctx, choice, next)
 	}
 	next.number()
 	if err == nil && len(next.Calls) == 0 && strings.TrimSpace(output) == "" {
@@ -67,10 +68,10 @@ func (t *turn) number() {
 
 // spell reads calls out of the text. An attempt that can not be read is a call
 // with a fault, so that the model may try again.
-func (a *Agent) spell(choice *llms.ContentChoice, next *turn) (output string, err error) {
+func (a *Agent) spell(ctx context.Context, choice *llms.ContentChoice, next *turn) (output string, err error) {
 	input := parse.Input{Text: &choice.Content, Family: a.config.Family, FinishReason: choice.StopReason}
-	reading, err := a.reader.Read(input)
-	if err != nil {
+	var reading parse.Reading
+	if err := a.reader.ReadInto(ctx, &reading, input); err != nil {
 		return "", fmt.Errorf("reading the model's text: %w", err)
 	}
 	for _, attempt := range reading.Attempts {
@@ -86,7 +87,7 @@ func (a *Agent) spell(choice *llms.ContentChoice, next *turn) (output string, er
 // quoted looks for a call that a server's error quotes since it could not read
 // it. That is the model's mistake, which it may mend: the turn has a call with a
 // fault then. Every other error is returned.
-func (a *Agent) quoted(failure error, next *turn) error {
+func (a *Agent) quoted(ctx context.Context, failure error, next *turn) error {
 	failed, ok := errors.AsType[*llms.Error](failure)
 	if !ok {
 		return failure
@@ -100,8 +101,8 @@ func (a *Agent) quoted(failure error, next *turn) error {
 	if err != nil {
 		return failure
 	}
-	reading, err := a.reader.Read(parse.Input{Message: body})
-	if err != nil || len(reading.Attempts) == 0 {
+	var reading parse.Reading
+	if err := a.reader.ReadInto(ctx, &reading, parse.Input{Message: body}); err != nil || len(reading.Attempts) == 0 {
 		return failure
 	}
 	first := reading.Attempts[0]

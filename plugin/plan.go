@@ -41,9 +41,9 @@ func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []
 	var output string
 	choice, err := a.ask(ctx, conversation, options, a.left(past, now))
 	if err == nil {
-		output, err = a.read(choice, &next)
+		output, err = a.read(ctx, choice, &next)
 	} else {
-		err = a.quoted(err, &next)
+		err = a.quoted(ctx, err, &next)
 	}
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -79,8 +80,9 @@ func decodeTools(list []byte) (tools.Set, error) {
 	return set, nil
 }
 
-// Read reads a body of POST /v1/parse and then what it holds.
-func (d *Desk) Read(body []byte) (parse.Reading, error) {
+// Read reads a body of POST /v1/parse and then what it holds. It ends with the
+// context, whose error it returns then.
+func (d *Desk) Read(ctx context.Context, body []byte) (parse.Reading, error) {
 	members, err := object(string(body))
 	if err != nil {
 		return parse.Reading{}, err
@@ -99,7 +101,9 @@ func (d *Desk) Read(body []byte) (parse.Reading, error) {
 	if found.err != nil {
 		return parse.Reading{}, refusal.Below("/tools", found.err)
 	}
-	return found.reader.Read(in)
+	var reading parse.Reading
+	err = found.reader.ReadInto(ctx, &reading, in)
+	return reading, err
 }
 
 // take puts one field of the body into the input.
