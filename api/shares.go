@@ -91,8 +91,8 @@ func (s *Server) charge(ctx context.Context, bytes int64) error {
 	defer x.charging.Unlock()
 	held := x.weight + x.charged
 	if most := max(s.config.MaxScoring, leastScoring); held+bytes > most {
-		return &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the scores take more than %d bytes", most),
-			Want: "a request of fewer completions, attempts or expected calls"}
+		return &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the tools and scores take more than %d bytes", most),
+			Want: "a request of fewer tools, completions, attempts or expected calls"}
 	}
 	if err := s.shares.scoring.Grow(x.caller.name, held, bytes); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,40 @@ func TestStepsAreShared(t *testing.T) {
 	}
 	if _, err := tool.ValidateWithin(t.Context(), nil, map[string]any{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is said to be taken is at least what is: the schemas are those that take
+// much memory for their text.
+func TestMemoryIsEstimatedFromAbove(t *testing.T) {
+	for name, schema := range map[string]string{
+		"a flat schema":      `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`,
+		"a pattern":          `{"properties":{"a":{"pattern":"([a-zA-Z]|[^b]){900}"}}}`,
+		"classes":            `{"properties":{"a":{"pattern":"` + strings.Repeat(`[^x\\pL]`, 20) + `"}}}`,
+		"subschemas":         `{"properties":{` + properties(3000, `{"type":"string"}`) + `}}`,
+		"an enum":            `{"properties":{"a":{"enum":[` + strungNames(9000) + `]}}}`,
+		"a constant of many": `{"properties":{"a":{"const":[` + strings.TrimSuffix(strings.Repeat("[1],", 20_000), ",") + `]}}}`,
+		"references":         `{"$ref":"#/$defs/d0","$defs":{` + definitions(10, `{"anyOf":[{"$ref":"#/$defs/d%[1]d"},{"$ref":"#/$defs/d%[1]d"}]}`) + `}}`,
+	} {
+		var before, after runtime.MemStats
+		const copies = 8
+		set := make(Set, copies)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range set {
+			tool, err := Declare("f", "", json.RawMessage(strings.Clone(schema)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			set[i] = tool
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		taken := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		if said := int64(set.Memory()); taken > said {
+			t.Errorf("%s: %d bytes are taken; said are %d", name, taken, said)
+		}
+		runtime.KeepAlive(set)
 	}
 }
 

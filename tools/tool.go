@@ -142,7 +142,7 @@ func (t Tool) ValidateWithin(ctx context.Context, left *int, value any) ([]Viola
 	return t.schema.violations(ctx, value, left)
 }
 
-// Weight is how much memory the compiled schema takes, in units of about 2 kB,
+// Weight is how much memory the compiled schema takes, in units of at most 1 KiB,
 // the weight of a subschema.
 func (t Tool) Weight() int {
 	if t.schema == nil {

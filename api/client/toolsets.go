@@ -13,10 +13,12 @@ import (
 type toolsets struct {
 	mu    sync.Mutex
 	known map[string]tools.Set
+	bytes int
 }
 
-// mostToolsets is how many lists are remembered, far more than a server has.
-const mostToolsets = 64
+// mostBytes bounds what is remembered: the texts of lists and what they compile to.
+// A list that takes more alone is not remembered.
+const mostBytes = 64 << 20
 
 // decode reads a tool list. The set may be shared: it is not to be changed.
 func (t *toolsets) decode(text json.RawMessage) (tools.Set, error) {
@@ -31,8 +33,12 @@ func (t *toolsets) decode(text json.RawMessage) (tools.Set, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.known) >= mostToolsets || t.known == nil {
-		t.known = map[string]tools.Set{}
+	size := len(text) + set.Memory()
+	if _, ok := t.known[string(text)]; ok || size > mostBytes {
+		return set, nil
+	}
+	if t.bytes += size; t.bytes > mostBytes || t.known == nil {
+		t.known, t.bytes = map[string]tools.Set{}, size
 	}
 	t.known[string(text)] = set
 	return set, nil

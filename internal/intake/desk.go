@@ -13,11 +13,13 @@ import (
 	"toolgym/tools"
 )
 
-// The bounds of what a desk remembers; when either is reached it forgets all.
-const (
-	maxLists = 1 << 10
-	maxBytes = 64 << 20
-)
+// maxBytes bounds what a desk remembers: the texts of lists and what they compile
+// to. When it is reached the desk forgets all. A list that takes more alone is not
+// remembered.
+const maxBytes = 64 << 20
+
+// entryBytes is what an entry of the map takes beside.
+const entryBytes = 512
 
 // A Desk takes requests in. The zero Desk is ready for use.
 type Desk struct {
@@ -51,13 +53,15 @@ func (d *Desk) find(list []byte) declared {
 	found.reader = parse.NewReader(found.set)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.known) >= maxLists || d.bytes+len(list) > maxBytes || d.known == nil {
+	size := entryBytes + len(list) + found.set.Memory()
+	if _, ok := d.known[string(list)]; ok || size > maxBytes { // another request was as fast
+		return found
+	}
+	if d.bytes+size > maxBytes || d.known == nil {
 		d.known, d.bytes = map[string]declared{}, 0
 	}
-	if len(list) <= maxBytes {
-		d.known[string(list)] = found
-		d.bytes += len(list)
-	}
+	d.known[string(list)] = found
+	d.bytes += size
 	return found
 }
 
