@@ -105,10 +105,10 @@ func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (
 }
 
 // items makes a run's tasks again.
-func (r Room) items(run eval.Run) ([]eval.Item, error) {
+func (r Room) items(ctx context.Context, run eval.Run) ([]eval.Item, error) {
 	items := make([]eval.Item, len(run.Tasks))
 	for i, task := range run.Tasks {
-		item, err := eval.Restore(r.Specs, task)
+		item, err := eval.Restore(ctx, r.Specs, task)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (r Room) items(run eval.Run) ([]eval.Item, error) {
 // references plays the baselines: as often as the model, so that the pairs are
 // fair.
 func (r Room) references(ctx context.Context, run eval.Run) ([]report.Agent, error) {
-	items, err := r.items(run)
+	items, err := r.items(ctx, run)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (r Room) prepare(ctx context.Context, request Request) ([]eval.Item, *grpo.
 	if err != nil {
 		return nil, nil, err
 	}
-	items, err := request.Items(r.Specs)
+	items, err := request.Items(ctx, r.Specs)
 	if err != nil {
 		return nil, nil, err
 	}
