@@ -26,7 +26,7 @@ type runsListCommand struct {
 }
 
 func (c runsListCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		runs, err := room.Store.Runs(ctx)
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ type runsDeleteCommand struct {
 }
 
 func (c runsDeleteCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error { return room.Store.Delete(ctx, c.Name) })
+	return world.withKept(ctx, func(room evaluation.Room) error { return room.Store.Delete(ctx, c.Name) })
 }
 
 type runsExportCommand struct {
@@ -56,7 +56,7 @@ type runsExportCommand struct {
 }
 
 func (c runsExportCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		return world.writeFile(c.File, func(w io.Writer) error { return export(ctx, room, c.Name, w) })
 	})
 }
@@ -105,7 +105,7 @@ func (c runsRescoreCommand) Run(ctx context.Context, world *console) error {
 	if err != nil {
 		return err
 	}
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		room.Rubric = &rubric
 		r, err := room.Rescore(ctx, c.Name)
 		switch {
