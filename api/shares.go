@@ -101,6 +101,15 @@ func (s *Server) charge(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// uncharge gives back memory that charge took.
+func (s *Server) uncharge(ctx context.Context, bytes int64) {
+	x := exchangeOf(ctx)
+	x.charging.Lock()
+	defer x.charging.Unlock()
+	x.charged -= bytes
+	s.shares.scoring.Give(x.caller.name, bytes)
+}
+
 // weighedForm is weighed for a route of Echo's own.
 func (s *Server) weighedForm(handle echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
