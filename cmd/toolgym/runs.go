@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
@@ -66,21 +67,17 @@ func export(ctx context.Context, room evaluation.Room, name string, w io.Writer)
 	if err != nil {
 		return err
 	}
-	records, err := room.Store.Records(ctx, name, "")
-	if err != nil {
-		return err
-	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(run); err != nil {
 		return fmt.Errorf("exporting %s: %w", name, err)
 	}
-	for _, r := range records {
+	return room.Store.EachRecord(ctx, name, "", func(r eval.Record) error {
 		if err := encoder.Encode(r); err != nil {
 			return fmt.Errorf("exporting %s: %w", name, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 type runsRescoreCommand struct {

@@ -37,7 +37,7 @@ func (r Room) Summary(ctx context.Context, name string) (eval.Summary, error) {
 
 // leading are the trials of a run's first route.
 func (r Room) leading(ctx context.Context, run eval.Run) ([]eval.Trial, error) {
-	trials, err := r.Store.Trials(ctx, run.Name)
+	trials, err := r.Store.Shortened(ctx, run.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,18 @@ func (r Room) Report(ctx context.Context, name string) (report.Report, error) {
 	return r.report(ctx, run, records)
 }
 
-// kept is a run with all that is kept of it.
+// kept is a run with what a report needs of its trials. One of them at a time is in
+// memory as a whole.
 func (r Room) kept(ctx context.Context, name string) (eval.Run, []eval.Record, error) {
 	run, err := r.Store.Run(ctx, name)
 	if err != nil {
 		return run, nil, err
 	}
-	records, err := r.Store.Records(ctx, name, "")
+	var records []eval.Record
+	err = r.Store.EachRecord(ctx, name, "", func(one eval.Record) error {
+		records = append(records, report.Short(one))
+		return nil
+	})
 	return run, records, err
 }
 

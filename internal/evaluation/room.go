@@ -121,7 +121,7 @@ func (e *Evaluation) resume(ctx context.Context, kept *store.Store, old eval.Run
 		return err
 	}
 	e.Run = old
-	e.Kept, err = kept.Trials(ctx, old.Name)
+	e.Kept, err = kept.Shortened(ctx, old.Name)
 	return err
 }
 
