@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func textOf(ctx huma.Context) ([]byte, []error) {
 		ctx.SetHeader("Retry-After", "1")
 		return nil, []error{&flawed{http.StatusServiceUnavailable, "the request had no turn; too much is being computed", ""}}
 	}
-	return text, check.validate(text)
+	return text, check.validate(ctx.Context(), text)
 }
 
 // unfit reports a value that is valid but does not fit its Go type: an integer
@@ -160,7 +161,7 @@ func isJSON(kind string) bool {
 }
 
 // validate reports everything that is wrong with the text.
-func (k *bodyCheck) validate(text []byte) []error {
+func (k *bodyCheck) validate(ctx context.Context, text []byte) []error {
 	limits := strictjson.Defaults()
 	limits.Values = max(limits.Values, len(text)/bytesPerValue)
 	value, err := limits.Decode(text)
@@ -176,7 +177,7 @@ func (k *bodyCheck) validate(text []byte) []error {
 		}
 	}
 	var errs []error
-	violations, err := k.schema.ValidateWithin(nil, value) // the schema is our own
+	violations, err := k.schema.ValidateWithin(ctx, nil, value) // the schema is our own
 	if err != nil {
 		return []error{err}
 	}

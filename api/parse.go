@@ -25,8 +25,10 @@ func (s *Server) parseRoutes() {
 
 type parseInput struct{ Sent checked[parse.Request] }
 
-func (s *Server) parse(_ context.Context, in *parseInput) (*reply[parse.Reading], error) {
-	reading, err := s.desk.Read(in.Sent.text)
+func (s *Server) parse(ctx context.Context, in *parseInput) (*reply[parse.Reading], error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	reading, err := s.desk.Read(ctx, in.Sent.text)
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,7 @@ func (s *Server) scoreRequest(ctx context.Context, text []byte) (grpo.Request, e
 		}
 	}
 	request.Groups = make([]grpo.Group, len(sent.Groups))
+	charged := map[*tools.Tool]bool{} // equal lists are one
 	for i := range sent.Groups {
 		if err := ctx.Err(); err != nil { // schemas may take long to compile
 			return request, fmt.Errorf("reading groups: %w", err)
@@ -107,6 +108,12 @@ func (s *Server) scoreRequest(ctx context.Context, text []byte) (grpo.Request, e
 		group, err := s.group(&sent.Groups[i])
 		if err != nil {
 			return request, refusal.Below(fmt.Sprintf("/groups/%d", i), err)
+		}
+		if len(group.Tools) > 0 && !charged[&group.Tools[0]] {
+			charged[&group.Tools[0]] = true
+			if err := s.charge(ctx, int64(group.Tools.Memory())); err != nil {
+				return request, err
+			}
 		}
 		request.Groups[i] = group
 	}

@@ -14,13 +14,13 @@ func (s *Score) pay(by *tariff, turns []turn) {
 		return
 	}
 	var vars *variables
-	total := 0.0
+	total, left := 0.0, maxFormulaWork
 	for _, i := range by.due {
 		c := &by.clauses[i]
 		if c.formula != nil && vars == nil {
 			vars = s.variables(turns)
 		}
-		value, unknown := c.value(measure(i), s, vars)
+		value, unknown := c.value(measure(i), s, vars, &left)
 		if unknown == "" && math.IsInf(value*c.Weight, 0) {
 			unknown = "the weight is too large: the reward is not finite"
 		}
@@ -52,10 +52,10 @@ func (s *Score) unpaid() {
 
 // value works a criterion out, or says why it can not be. i is its place, which
 // is the measure's for the known ones.
-func (c *clause) value(i measure, s *Score, vars *variables) (value float64, unknown string) {
+func (c *clause) value(i measure, s *Score, vars *variables, left *float64) (value float64, unknown string) {
 	switch {
 	case c.formula != nil:
-		value, err := c.formula.value(vars)
+		value, err := c.formula.value(vars, left)
 		if err != nil {
 			return 0, err.Error()
 		}

@@ -1,6 +1,8 @@
 package grpo
 
 import (
+	"context"
+
 	"toolgym/grpo/match"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
@@ -17,8 +19,8 @@ type task struct {
 }
 
 // expectedTask is a task by expected calls or answer.
-func expectedTask(set *toolset, expected match.Expected) (*task, error) {
-	plan, err := expected.CompileFor(set.offered)
+func expectedTask(ctx context.Context, set *toolset, expected match.Expected) (*task, error) {
+	plan, err := expected.CompileFor(ctx, set.offered)
 	if err != nil {
 		return nil, refusal.Below("/expected", err)
 	}

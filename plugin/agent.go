@@ -270,9 +270,9 @@ func (a *Agent) plan(ctx context.Context, opening []llms.MessageContent, past []
 	var output string
 	choice, err := a.ask(ctx, conversation, options, a.timeLeft(past, now))
 	if err == nil {
-		output, err = a.readChoice(choice, &next)
+		output, err = a.readChoice(ctx, choice, &next)
 	} else {
-		err = a.callInError(err, &next)
+		err = a.callInError(ctx, err, &next)
 	}
 	switch {
 	case err != nil:

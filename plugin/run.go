@@ -272,7 +272,7 @@ func (p pastTurn) messages() []llms.MessageContent {
 // readChoice reads the calls of a message into the turn. Calls in the text are
 // read only if there are no structured calls. The output is the text for the
 // user if there are no calls; it is an error if that is empty as well.
-func (a *Agent) readChoice(choice *llms.ContentChoice, next *turn) (output string, err error) {
+func (a *Agent) readChoice(ctx context.Context, choice *llms.ContentChoice, next *turn) (output string, err error) {
 	next.fill(choice)
 	for _, call := range choice.ToolCalls {
 		if f := call.FunctionCall; f != nil {
@@ -283,7 +283,7 @@ func (a *Agent) readChoice(choice *llms.ContentChoice, next *turn) (output strin
 		next.Calls = append(next.Calls, requestedCall{"", f.Name, f.Arguments, a.unknown(f.Name)})
 	}
 	if len(next.Calls) == 0 {
-		output, err = a.readText(choice, next)
+		output, err = a.readText(ctx, choice, next)
 	}
 	next.assignIDs()
 	if err == nil && len(next.Calls) == 0 && strings.TrimSpace(output) == "" {
@@ -323,10 +323,10 @@ func (t *turn) assignIDs() {
 
 // readText reads calls in the text. An attempt that cannot be read becomes a
 // call with a fault, so that the model can try again.
-func (a *Agent) readText(choice *llms.ContentChoice, next *turn) (output string, err error) {
+func (a *Agent) readText(ctx context.Context, choice *llms.ContentChoice, next *turn) (output string, err error) {
 	input := parse.Input{Text: &choice.Content, Family: a.config.Family, FinishReason: choice.StopReason}
-	reading, err := a.reader.Read(input)
-	if err != nil {
+	var reading parse.Reading
+	if err := a.reader.ReadInto(ctx, &reading, input); err != nil {
 		return "", fmt.Errorf("reading the model's text: %w", err)
 	}
 	for _, attempt := range reading.Attempts {
@@ -342,7 +342,7 @@ func (a *Agent) readText(choice *llms.ContentChoice, next *turn) (output string,
 // callInError looks for a call in the error message of a server that could not
 // read it. That is a mistake of the model, which it can correct, so the turn
 // gets a call with a fault. Any other error is returned.
-func (a *Agent) callInError(failure error, next *turn) error {
+func (a *Agent) callInError(ctx context.Context, failure error, next *turn) error {
 	failed, ok := errors.AsType[*llms.Error](failure)
 	if !ok {
 		return failure
@@ -356,8 +356,8 @@ func (a *Agent) callInError(failure error, next *turn) error {
 	if err != nil {
 		return failure
 	}
-	reading, err := a.reader.Read(parse.Input{Message: body})
-	if err != nil || len(reading.Attempts) == 0 {
+	var reading parse.Reading
+	if err := a.reader.ReadInto(ctx, &reading, parse.Input{Message: body}); err != nil || len(reading.Attempts) == 0 {
 		return failure
 	}
 	first := reading.Attempts[0]

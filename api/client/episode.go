@@ -108,10 +108,12 @@ func (e *Episode) at(parts ...string) string {
 type toolSetCache struct {
 	mu    sync.Mutex
 	known map[string]tools.Set
+	bytes int // of texts and compiled schemas
 }
 
-// maxToolSets is the capacity of the cache, far more than a server has.
-const maxToolSets = 64
+// maxToolSetBytes limits the size of the cache: texts and compiled schemas. A
+// larger list is not kept.
+const maxToolSetBytes = 64 << 20
 
 // decode decodes a tool set. The set is shared and must not be changed.
 func (t *toolSetCache) decode(text json.RawMessage) (tools.Set, error) {
@@ -126,8 +128,12 @@ func (t *toolSetCache) decode(text json.RawMessage) (tools.Set, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.known) >= maxToolSets || t.known == nil {
-		t.known = map[string]tools.Set{}
+	size := len(text) + set.Memory()
+	if _, ok := t.known[string(text)]; ok || size > maxToolSetBytes {
+		return set, nil
+	}
+	if t.bytes += size; t.bytes > maxToolSetBytes || t.known == nil {
+		t.known, t.bytes = map[string]tools.Set{}, size
 	}
 	t.known[string(text)] = set
 	return set, nil

@@ -85,3 +85,17 @@ func TestConfigurationIsCheckedFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestFilesOfFlagsAreBounded reads files up to a limit, and no further.
+func TestFilesOfFlagsAreBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for size, fits := range map[int]bool{0: true, 10: true, 11: false, 1000: false} {
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text, err := readUpTo(path, 10)
+		if (err == nil) != fits || len(text) > 11 || fits && len(text) != size {
+			t.Errorf("a file of %d bytes: got %d bytes, error %v; want at most 10", size, len(text), err)
+		}
+	}
+}

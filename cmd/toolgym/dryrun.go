@@ -18,10 +18,10 @@ import (
 // dryRun checks the tasks and shows what a model would be given.
 func (c evalCommand) dryRun(ctx context.Context, world *console, request evaluation.Request) error {
 	request = request.WithDefaults()
-	if err := lint(world, request.Suite); err != nil {
+	if err := lint(ctx, world, request.Suite); err != nil {
 		return err
 	}
-	items, err := request.Items(world.specs)
+	items, err := request.Items(ctx, world.specs)
 	if err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func known(model string) string {
 }
 
 // lint lists every line of the user's file that can not be used.
-func lint(world *console, s *evaluation.Suite) error {
+func lint(ctx context.Context, world *console, s *evaluation.Suite) error {
 	if s == nil {
 		return nil
 	}
-	_, problems, err := suite.Read(strings.NewReader(s.Lines), s.Name)
+	_, problems, err := suite.Read(ctx, strings.NewReader(s.Lines), s.Name)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,17 @@ func (w *console) dataDir() (string, error) {
 	return dir, nil
 }
 
+// keptDir is dataDir for a command that reads what is kept: a directory that --data
+// names must exist.
+func (w *console) keptDir() (string, error) {
+	if w.data != "" {
+		if _, err := os.Stat(w.data); err != nil {
+			return "", refusal.New("--data", "a directory that exists", "%v", err)
+		}
+	}
+	return w.dataDir()
+}
+
 // userData is where this system keeps a program's data.
 func userData() (string, error) {
 	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,12 +30,13 @@ func EnvItem(spec tools.Spec, task tools.Task) Item {
 
 // Ask is a question with what a right answer does. The episode is over with
 // the model's first message; its calls are compared and never run. What is
-// expected must be possible with the tools.
-func Ask(task tools.Task, set tools.Set, expected match.Expected) (Item, error) {
+// expected must be possible with the tools. The error is a [*tools.Error] or the
+// context's.
+func Ask(ctx context.Context, task tools.Task, set tools.Set, expected match.Expected) (Item, error) {
 	if err := set.Validate(); err != nil {
 		return Item{}, err
 	}
-	plan, err := expected.Compile(set)
+	plan, err := expected.CompileFor(ctx, match.Offer(set))
 	if err != nil {
 		return Item{}, err
 	}
@@ -44,13 +46,13 @@ func Ask(task tools.Task, set tools.Set, expected match.Expected) (Item, error) 
 
 // Restore makes an item again from a run's plan. A task that its environment
 // now makes differently is refused: trials of it could not be compared.
-func Restore(specs tools.Specs, kept RunTask) (Item, error) {
+func Restore(ctx context.Context, specs tools.Specs, kept RunTask) (Item, error) {
 	var item Item
 	if err := json.Unmarshal(kept.Document, &item); err != nil {
 		return Item{}, fmt.Errorf("decoding the task %s: %w", kept.ID, err)
 	}
 	if item.Expected != nil {
-		return Ask(item.Task, item.Tools, *item.Expected)
+		return Ask(ctx, item.Task, item.Tools, *item.Expected)
 	}
 	spec, task, err := specs.Task(kept.ID)
 	if err != nil {

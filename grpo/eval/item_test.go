@@ -36,7 +36,7 @@ func TestItemsComeBackFromAPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := eval.Restore(tools.Specs{spec}, kept)
+			again, err := eval.Restore(t.Context(), tools.Specs{spec}, kept)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestRestoreRefusesATaskThatHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *tools.Error
-	if _, err := eval.Restore(tools.Specs{spec}, kept); !errors.As(err, &refused) || refused.Code != tools.Conflict {
+	if _, err := eval.Restore(t.Context(), tools.Specs{spec}, kept); !errors.As(err, &refused) || refused.Code != tools.Conflict {
 		t.Errorf("got %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestAskRefusesWhatCanNotBeAnswered(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			expected := match.Expected{Calls: []match.Call{{Name: test.call, Arguments: json.RawMessage(test.arguments)}}}
 			var refused *tools.Error
-			if _, err := eval.Ask(item.Task, item.Tools, expected); !errors.As(err, &refused) {
+			if _, err := eval.Ask(t.Context(), item.Task, item.Tools, expected); !errors.As(err, &refused) {
 				t.Errorf("got %v", err)
 			}
 		})

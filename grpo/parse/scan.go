@@ -36,6 +36,7 @@ type scan struct {
 	depth     int  // fences around the text that is being read
 	over      bool // a limit ended the reading
 	budget    budget
+	ended     <-chan struct{} // the context's end; nil where it has none
 	memo      memo
 	members   []strictjson.Member // of the object that was decoded last
 	spare     strictjson.Spare    // arguments of attempts that were read before

@@ -141,7 +141,11 @@ func errorMessage(r reply) json.RawMessage {
 // act reads the message and makes its calls, in order. It reports whether the
 // conversation has ended.
 func (d *dialogue) act(ctx context.Context, caller tools.Caller, message json.RawMessage) (bool, error) {
-	reading, err := d.reader.Read(parse.Input{Message: message, Family: d.Family, FinishReason: d.FinishReason})
+	var reading parse.Reading
+	err := d.reader.ReadInto(ctx, &reading, parse.Input{Message: message, Family: d.Family, FinishReason: d.FinishReason})
+	if ctx.Err() != nil {
+		return true, ctx.Err()
+	}
 	if err != nil { // a field of an invalid form
 		d.Failure = &grpo.Failure{Kind: grpo.FailureServing, Reason: fmt.Sprintf("%v: %v", errReply, err)}
 		d.Messages = d.Messages[:len(d.Messages)-1]

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -223,10 +224,10 @@ func (r Request) routes() []string {
 
 // Items makes the request's tasks. A suite with lines that can not be used is
 // refused as a whole, with the first of them in the message.
-func (r Request) Items(specs tools.Specs) ([]eval.Item, error) {
+func (r Request) Items(ctx context.Context, specs tools.Specs) ([]eval.Item, error) {
 	var items []eval.Item
 	if r.Suite != nil {
-		read, problems, err := suite.Read(strings.NewReader(r.Suite.Lines), r.Suite.Name)
+		read, problems, err := suite.Read(ctx, strings.NewReader(r.Suite.Lines), r.Suite.Name)
 		if err != nil {
 			return nil, err
 		}

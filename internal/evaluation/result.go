@@ -37,7 +37,7 @@ func (r Room) Summary(ctx context.Context, name string) (eval.Summary, error) {
 
 // leading are the trials of a run's first route.
 func (r Room) leading(ctx context.Context, run eval.Run) ([]eval.Trial, error) {
-	trials, err := r.Store.Trials(ctx, run.Name)
+	trials, err := r.Store.Shortened(ctx, run.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,18 @@ func (r Room) Report(ctx context.Context, name string) (report.Report, error) {
 	return r.report(ctx, run, records)
 }
 
-// kept is a run with all that is kept of it.
+// kept is a run with what a report needs of its trials. One of them at a time is in
+// memory as a whole.
 func (r Room) kept(ctx context.Context, name string) (eval.Run, []eval.Record, error) {
 	run, err := r.Store.Run(ctx, name)
 	if err != nil {
 		return run, nil, err
 	}
-	records, err := r.Store.Records(ctx, name, "")
+	var records []eval.Record
+	err = r.Store.EachRecord(ctx, name, "", func(one eval.Record) error {
+		records = append(records, report.Short(one))
+		return nil
+	})
 	return run, records, err
 }
 
@@ -105,10 +110,10 @@ func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (
 }
 
 // items makes a run's tasks again.
-func (r Room) items(run eval.Run) ([]eval.Item, error) {
+func (r Room) items(ctx context.Context, run eval.Run) ([]eval.Item, error) {
 	items := make([]eval.Item, len(run.Tasks))
 	for i, task := range run.Tasks {
-		item, err := eval.Restore(r.Specs, task)
+		item, err := eval.Restore(ctx, r.Specs, task)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +125,7 @@ func (r Room) items(run eval.Run) ([]eval.Item, error) {
 // references plays the baselines: as often as the model, so that the pairs are
 // fair.
 func (r Room) references(ctx context.Context, run eval.Run) ([]report.Agent, error) {
-	items, err := r.items(run)
+	items, err := r.items(ctx, run)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (r Room) prepare(ctx context.Context, request Request) ([]eval.Item, *grpo.
 	if err != nil {
 		return nil, nil, err
 	}
-	items, err := request.Items(r.Specs)
+	items, err := request.Items(ctx, r.Specs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +121,7 @@ func (e *Evaluation) resume(ctx context.Context, kept *store.Store, old eval.Run
 		return err
 	}
 	e.Run = old
-	e.Kept, err = kept.Trials(ctx, old.Name)
+	e.Kept, err = kept.Shortened(ctx, old.Name)
 	return err
 }
 
