@@ -22,6 +22,9 @@ func (s *Server) onError(err error, c echo.Context) {
 	if f == nil {
 		f = asFault(ctx, err)
 	}
+	if f.fault != nil {
+		exchangeOf(ctx).fault = f.fault
+	}
 	switch {
 	case c.Response().Committed:
 	case s.lab != nil && readsPages(c.Request()) && !strings.HasPrefix(c.Request().URL.Path, "/v1/"):

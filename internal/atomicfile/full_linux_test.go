@@ -2,44 +2,23 @@ package atomicfile_test
 
 import (
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"toolgym/internal/atomicfile"
+	"toolgym/internal/parts"
 )
-
-// limitFiles lets no file grow beyond a size until the function that it returns is
-// called: writes fail with EFBIG, which needs no root.
-func limitFiles(t *testing.T, size uint64) (restore func()) {
-	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ)
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
-	}
-	set := func(limit syscall.Rlimit) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			t.Fatal(err)
-		}
-	}
-	restore = func() { set(old) }
-	t.Cleanup(func() {
-		restore()
-		signal.Reset(syscall.SIGXFSZ)
-	})
-	set(syscall.Rlimit{Cur: size, Max: old.Max})
-	return restore
-}
 
 // TestAppenderOnAFullDisk writes up to a limit within a line, and on when there is
 // room again.
 func TestAppenderOnAFullDisk(t *testing.T) {
+	if parts.OwnProcess(t) {
+		return
+	}
 	path := filepath.Join(t.TempDir(), "file")
 	a := appender(t, path)
-	restore := limitFiles(t, 10_000)
+	restore := parts.LimitFiles(t, 10_000)
 	line := strings.Repeat("x", 99) + "\n"
 	failed := 0
 	for range 200 {
@@ -66,12 +45,15 @@ func TestAppenderOnAFullDisk(t *testing.T) {
 
 // TestWriteOnAFullDisk uses the limit, and the device that is always full.
 func TestWriteOnAFullDisk(t *testing.T) {
+	if parts.OwnProcess(t) {
+		return
+	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	if err := atomicfile.Write(path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	restore := limitFiles(t, 1000)
+	restore := parts.LimitFiles(t, 1000)
 	if err := atomicfile.Write(path, make([]byte, 2000)); !atomicfile.IsFull(err) {
 		t.Errorf("got %v; want an error of a full disk", err)
 	}
