@@ -36,7 +36,8 @@ func (s *Store) explain(err error) error {
 		return unavailable(s.path, "the database can not be opened for writing", "a file and a folder that can be written")
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 		e := &tools.Error{Code: tools.Exhausted, Where: s.path, Message: "the disk is full or fails (" + code.Error() + ")", Want: "free space; what was kept so far is safe"}
-		if code.Code() == sqlite3.SQLITE_IOERR_WRITE || code.Code()&0xff == sqlite3.SQLITE_FULL {
+		switch code.Code() {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE:
 			return &full{e}
 		}
 		return e
@@ -45,7 +46,8 @@ func (s *Store) explain(err error) error {
 }
 
 // full is the error of a write that the disk has no room for. SQLite reports the
-// limit of a process for the size of files as a failed write.
+// limit of a process for the size of files, and the lack of space for its index of the
+// write-ahead log, as failed writes.
 type full struct{ err *tools.Error }
 
 func (f *full) Error() string { return f.err.Error() }
