@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"toolgym/internal/evaluation"
-	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 )
 
@@ -127,7 +126,7 @@ func (w *console) writeFile(path string, do func(io.Writer) error) error {
 	partial := path + ".partial"
 	file, err := os.Create(partial)
 	if err != nil {
-		return refusal.New(path, "a file that can be written", "%v", err)
+		return unwritable(path, "a file that can be written", err)
 	}
 	err = errors.Join(do(file), file.Close())
 	if err == nil {

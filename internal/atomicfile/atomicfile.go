@@ -34,6 +34,9 @@ func WriteFrom(path string, fill func(io.Writer) error) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
+		if e, ok := errors.AsType[*os.PathError](err); ok && e.Path == f.Name() {
+			e.Path = path // the name that the caller knows
+		}
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return syncFolder(filepath.Dir(path))

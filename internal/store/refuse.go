@@ -38,6 +38,7 @@ func (s *Store) explain(err error) error {
 		e := &tools.Error{Code: tools.Exhausted, Where: s.path, Message: "the disk is full or fails (" + code.Error() + ")", Want: "free space; what was kept so far is safe"}
 		switch code.Code() {
 		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE:
+			e.Message = "the disk is full: no space left on device (" + code.Error() + ")"
 			return &full{e}
 		}
 		return e

@@ -106,7 +106,12 @@ func (f *Folder) Draw() error {
 
 // Close draws the curves, unless Draw has done so, and closes the files.
 func (f *Folder) Close() error {
-	return errors.Join(f.Draw(), f.lines.Close(), f.events.file.Close())
+	err := f.Draw()
+	closed := errors.Join(f.lines.Close(), f.events.file.Close())
+	if err != nil { // which closed repeats
+		return err
+	}
+	return closed
 }
 
 // ReadFolder reads the records of a folder.
