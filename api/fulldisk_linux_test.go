@@ -160,9 +160,9 @@ func TestAnEvaluationOnAFullDisk(t *testing.T) {
 	if parts.OwnProcess(t) {
 		return
 	}
-	const trials = 400
 	d := limited(t)
 	f := serve(t, api.Config{Data: d.data, Specs: tools.Specs{arithmetic.Spec()}})
+	trials := 200
 	begin := func(run string) string {
 		got := f.ask("POST", "/v1/evals", fmt.Sprintf(`{"model":"random","route":"agent","run":%q,"levels":["0"],"n":%d,"seed":7}`, run, trials))
 		if got.status != http.StatusCreated {
@@ -170,19 +170,29 @@ func TestAnEvaluationOnAFullDisk(t *testing.T) {
 		}
 		return got.header.Get("Location")
 	}
-	whole := begin("whole")
-	f.watch(whole, "", toTheEnd)
-	path := begin("halted")
-	f.watch(path, "", func(e event) bool { return e.id == "3" })
-	free := d.full()
-	var state assessment.State
-	poll(t, func() bool {
-		got := f.ask("GET", path, "")
-		if err := json.Unmarshal([]byte(got.body), &state); err != nil || got.status != http.StatusOK {
-			t.Fatalf("%d %s", got.status, got.body)
+	var (
+		path  string
+		free  func()
+		state assessment.State
+	)
+	for ended := true; ended; { // until the disk is full before the evaluation has ended
+		if free != nil {
+			free()
+			f.ask("DELETE", path, "")
 		}
-		return state.State != assessment.Running
-	})
+		trials *= 2
+		path = begin("halted")
+		f.watch(path, "", func(e event) bool { return e.id == "3" })
+		free = d.full()
+		poll(t, func() bool {
+			got := f.ask("GET", path, "")
+			if err := json.Unmarshal([]byte(got.body), &state); err != nil || got.status != http.StatusOK {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+			return state.State != assessment.Running
+		})
+		ended = state.State == assessment.Done
+	}
 	if state.State != assessment.Stopped || !strings.Contains(state.Error, "disk") || strings.Contains(state.Error, d.data) {
 		t.Errorf("got %s, %q; want stopped and the reason", state.State, state.Error)
 	}
@@ -194,6 +204,8 @@ func TestAnEvaluationOnAFullDisk(t *testing.T) {
 		t.Fatalf("resuming: %d %s", got.status, got.body)
 	}
 	f.watch(path, "", toTheEnd)
+	whole := begin("whole")
+	f.watch(whole, "", toTheEnd)
 	got, want := f.trials(path), f.trials(whole)
 	if len(want) != trials {
 		t.Errorf("%d trials; want %d", len(want), trials)
@@ -225,6 +237,32 @@ func (f *fixture) trials(path string) map[string]int {
 		counted[fmt.Sprint(trial.Task, trial.Trial, string(trial.Score))]++
 	}
 	return counted
+}
+
+// TestAScoreStreamOnAFullDisk has more scores than the server keeps in memory.
+func TestAScoreStreamOnAFullDisk(t *testing.T) {
+	if parts.OwnProcess(t) {
+		return
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	f := serve(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
+	var lines strings.Builder
+	for i := range 150_000 {
+		fmt.Fprintf(&lines, `{"group":"g%d","task_id":"arithmetic/restraint/4","text":""}`+"\n", i/8)
+	}
+	ask := func() answer {
+		return f.ask("POST", "/v1/score/stream?normalization=batch", lines.String(), "Content-Type: application/x-ndjson")
+	}
+	restore := parts.LimitFiles(t, 100)
+	wantFull(t, "the stream", ask(), dir)
+	restore()
+	if got := ask(); got.status != http.StatusOK || strings.Count(got.body, "\n") != 150_000 {
+		t.Errorf("with space: %d, %d lines", got.status, strings.Count(got.body, "\n"))
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "toolgym-score-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
 }
 
 // TestServersStartOnAFullDisk: a server that cannot open its database because the

@@ -35,9 +35,11 @@ func open(t *testing.T, dir string, retry time.Duration) *training.Runs {
 	return runs
 }
 
+const updates = 30
+
 // start starts the run that these tests interrupt.
 func start(runs *training.Runs) (*training.Run, error) {
-	return runs.Start("", training.Start{Algo: "grpo", Stages: []string{"0"}, Seed: 1, Updates: 30})
+	return runs.Start("", training.Start{Algo: "grpo", Stages: []string{"0"}, Seed: 1, Updates: updates})
 }
 
 func mustStart(t *testing.T, runs *training.Runs) *training.Run {
@@ -49,6 +51,21 @@ func mustStart(t *testing.T, runs *training.Runs) *training.Run {
 	return run
 }
 
+// held is a run that is held before its end.
+func held(t *testing.T, runs *training.Runs) *training.Run {
+	t.Helper()
+	for {
+		run := mustStart(t, runs)
+		if err := run.Hold(); err == nil && run.State().Updates < updates {
+			return run
+		}
+		await(t, run, done) // this machine paused the test for so long
+		if err := runs.Cancel(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // await waits until a run is in a state.
 func await(t *testing.T, run *training.Run, want func(training.State) bool) training.State {
 	t.Helper()
@@ -57,8 +74,8 @@ func await(t *testing.T, run *training.Run, want func(training.State) bool) trai
 		if want(state) {
 			return state
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the run stays %s: %s", state.State, state.Error)
+		if state.State == training.Failed || time.Now().After(deadline) {
+			t.Fatalf("the run is %s: %q", state.State, state.Error)
 		}
 	}
 }
@@ -83,7 +100,7 @@ func outcome(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[e.Name()] = string(regexp.MustCompile(`"cpu_s": ?[0-9.e-]+`).ReplaceAll(text, nil))
+		files[e.Name()] = string(regexp.MustCompile(`"cpu_s": ?[0-9.e-]+|"id": ?"run\d+"`).ReplaceAll(text, nil))
 	}
 	return files
 }
@@ -127,10 +144,8 @@ func TestAFullDiskPausesARun(t *testing.T) {
 			t.Run(fmt.Sprintf("%d bytes, %s", size, name), func(t *testing.T) {
 				dir := t.TempDir()
 				runs := open(t, dir, retry)
-				run := mustStart(t, runs)
-				if err := run.Hold(); err != nil { // so that it is not at its end
-					t.Fatal(err)
-				}
+				run := held(t, runs)
+				folder := filepath.Join(dir, run.State().ID)
 				restore := parts.LimitFiles(t, size)
 				if err := runs.Release(run); err != nil {
 					t.Fatal(err)
@@ -139,7 +154,7 @@ func TestAFullDiskPausesARun(t *testing.T) {
 				if _, err := train.Resume(tools.Specs{arithmetic.Spec()}, run.Checkpoint(), 0); err != nil {
 					t.Errorf("the last checkpoint cannot be used: %v", err)
 				}
-				if text, err := os.ReadFile(filepath.Join(dir, "run1", "telemetry.jsonl")); err != nil || len(text) > 0 && !bytes.HasSuffix(text, []byte("}\n")) {
+				if text, err := os.ReadFile(filepath.Join(folder, "telemetry.jsonl")); err != nil || len(text) > 0 && !bytes.HasSuffix(text, []byte("}\n")) {
 					t.Errorf("the telemetry has a part of a line: %.40q, %v", text[max(0, len(text)-40):], err)
 				}
 				if retry == time.Hour {
@@ -154,13 +169,13 @@ func TestAFullDiskPausesARun(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if state := await(t, run, done); state.Error != "" || state.Updates != 30 || len(run.Records()) != 30 {
+				if state := await(t, run, done); state.Error != "" || state.Updates != updates || len(run.Records()) != updates {
 					t.Errorf("%+v, %d records", state, len(run.Records()))
 				}
 				if err := runs.Close(); err != nil {
 					t.Fatal(err)
 				}
-				same(t, outcome(t, filepath.Join(dir, "run1")), want)
+				same(t, outcome(t, folder), want)
 			})
 		}
 	}
@@ -175,15 +190,19 @@ func TestAServerEndsOnAFullDisk(t *testing.T) {
 	want := undisturbed(t)
 	dir := t.TempDir()
 	runs := open(t, dir, time.Hour)
-	run := mustStart(t, runs)
+	run := held(t, runs)
+	id := run.State().ID
 	restore := parts.LimitFiles(t, 2000)
+	if err := runs.Release(run); err != nil {
+		t.Fatal(err)
+	}
 	await(t, run, pausedByTheDisk)
 	if err := runs.Close(); err != nil {
 		t.Fatal(err)
 	}
 	restore()
 	runs = open(t, dir, 0)
-	run, err := runs.Find("run1")
+	run, err := runs.Find(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +216,7 @@ func TestAServerEndsOnAFullDisk(t *testing.T) {
 	if err := runs.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got := outcome(t, filepath.Join(dir, "run1"))
+	got := outcome(t, filepath.Join(dir, id))
 	for _, name := range []string{"policy.safetensors", "policy.json", "telemetry.jsonl"} {
 		if got[name] != want[name] {
 			t.Errorf("%s differs from that of the run without a full disk", name)
@@ -236,8 +255,11 @@ func TestCancelOnAFullDisk(t *testing.T) {
 	}
 	dir := t.TempDir()
 	runs := open(t, dir, time.Hour)
-	run := mustStart(t, runs)
+	run := held(t, runs)
 	restore := parts.LimitFiles(t, 100)
+	if err := runs.Release(run); err != nil {
+		t.Fatal(err)
+	}
 	await(t, run, pausedByTheDisk)
 	if err := runs.Cancel(run); err != nil {
 		t.Fatal(err)
@@ -261,10 +283,7 @@ func TestCancelOnAFullDisk(t *testing.T) {
 func TestOtherErrorsFailARun(t *testing.T) {
 	dir := t.TempDir()
 	runs := open(t, dir, time.Hour)
-	run := mustStart(t, runs)
-	if err := run.Hold(); err != nil {
-		t.Fatal(err)
-	}
+	run := held(t, runs)
 	if err := os.Remove(run.Checkpoint()); err != nil {
 		t.Fatal(err)
 	}
