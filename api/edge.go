@@ -28,6 +28,9 @@ func (s *Server) onError(err error, c echo.Context) {
 	if f == nil {
 		f = asFault(ctx, err)
 	}
+	if f.fault != nil {
+		exchangeOf(ctx).fault = f.fault
+	}
 	switch {
 	case c.Response().Committed: // it must not look whole: its end cannot be sent any more
 		_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(time.Unix(1, 0))

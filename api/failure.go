@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"toolgym/api/client"
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/quota"
 	"toolgym/tools"
 )
@@ -21,6 +22,7 @@ import (
 type failure struct {
 	client.Problem
 	header http.Header
+	fault  error // for the log; nil for what is the caller's
 }
 
 var (
@@ -61,10 +63,19 @@ type busy struct {
 
 func (b *busy) Unwrap() error { return b.error }
 
+// diskWait is after which time a request is worth trying again that failed because
+// the disk is full.
+const diskWait = 10 * time.Second
+
 // failureOf turns an error of a handler into what the client may see of it. It
 // returns nil for our own and the outside's faults, which the client may not.
 func failureOf(op *huma.Operation, err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if atomicfile.IsFull(err) { // before the tools.Error of the database, which has a path
+		f := fail(http.StatusServiceUnavailable, "the disk of the server is full").after(diskWait)
+		f.Code, f.fault = tools.Exhausted, err
 		return f
 	}
 	e, ok := errors.AsType[*tools.Error](err)

@@ -78,6 +78,9 @@ func (s *Server) showFailure(c echo.Context, f *failure) error {
 	if !readsPages(c.Request()) {
 		return f
 	}
+	if f.fault != nil {
+		exchangeOf(c.Request().Context()).fault = f.fault
+	}
 	maps.Copy(c.Response().Header(), f.header)
 	detail := f.Detail
 	if len(f.Errors) == 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -126,7 +127,7 @@ func (l *ledger) lost(ctx context.Context, err error, message string) error {
 	switch {
 	case err == nil:
 		return nil
-	case refusal.Is(err, tools.NotFound):
+	case refusal.Is(err, tools.NotFound), atomicfile.IsFull(err):
 		return err
 	case refusal.Is(err, tools.Unavailable, tools.Exhausted):
 		exchangeOf(ctx).fault = err

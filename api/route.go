@@ -74,6 +74,9 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 		if f == nil {
 			f = faultOf(ctx, err)
 		}
+		if f.fault != nil {
+			exchangeOf(ctx).fault = f.fault
+		}
 		f.RequestID = exchangeOf(ctx).id
 		return nil, f
 	})

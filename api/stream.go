@@ -18,6 +18,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/internal/atomicfile"
 	"toolgym/tools"
 )
 
@@ -151,6 +152,8 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 		s.refuse(ctx, err)
 	case errors.Is(w.lost(), os.ErrDeadlineExceeded):
 		_ = huma.WriteErr(s.api, ctx, http.StatusRequestTimeout, "the next line took too long to arrive")
+	case ours && atomicfile.IsFull(err):
+		s.refuse(ctx, err)
 	case ours:
 		_ = huma.WriteErr(s.api, ctx, http.StatusInternalServerError, seeLog)
 	default:

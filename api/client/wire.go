@@ -126,7 +126,7 @@ type PolicyRun struct {
 	Created time.Time       `json:"created_at"`
 	Updates int             `json:"updates"` // made so far
 	Result  json.RawMessage `json:"result,omitempty"`
-	Error   string          `json:"error,omitempty"` // why it failed
+	Error   string          `json:"error,omitempty"` // why it failed, or is paused by a full disk
 	Owner   string          `json:"owner,omitempty"` // the token that it belongs to
 }
 

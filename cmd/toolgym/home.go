@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
 )
 
@@ -21,7 +22,7 @@ func (w *console) dataDir() (string, error) {
 		dir = filepath.Join(base, "toolgym")
 	}
 	refuse := func(err error) error {
-		return refusal.New("--data", "a directory that can be written", "%v", err)
+		return unwritable("--data", "a directory that can be written", err)
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", refuse(err)
@@ -48,6 +49,15 @@ func (w *console) keptDir() (string, error) {
 		}
 	}
 	return w.dataDir()
+}
+
+// unwritable is the error for a file or directory that cannot be written: a mistake
+// of the caller's, unless the disk is full.
+func unwritable(where, want string, err error) error {
+	if atomicfile.IsFull(err) {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return refusal.New(where, want, "%v", err)
 }
 
 // userData is where this system keeps a program's data.

@@ -11,7 +11,6 @@ import (
 
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
-	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 )
 
@@ -124,7 +123,7 @@ func (w *console) writeFile(path string, do func(io.Writer) error) error {
 	partial := path + ".partial"
 	file, err := os.Create(partial)
 	if err != nil {
-		return refusal.New(path, "a file that can be written", "%v", err)
+		return unwritable(path, "a file that can be written", err)
 	}
 	err = errors.Join(do(file), file.Close())
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
 	"toolgym/policy/skill"
 	"toolgym/tools"
@@ -115,7 +116,7 @@ func makeOut(out string) error {
 		return nil
 	}
 	if err := os.MkdirAll(out, 0o750); err != nil {
-		return refusal.New("--out", "a directory that can be written", "%v", err)
+		return unwritable("--out", "a directory that can be written", err)
 	}
 	return nil
 }
@@ -135,7 +136,7 @@ func (c skillsLearn) keep(library *skill.Library, episodes []skill.Episode) erro
 			return fmt.Errorf("encoding an episode: %w", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(c.Out, episodesFile), lines.Bytes(), 0o600); err != nil {
+	if err := atomicfile.Write(filepath.Join(c.Out, episodesFile), lines.Bytes()); err != nil {
 		return fmt.Errorf("writing episodes: %w", err)
 	}
 	_, err := drawSkills(c.Out, episodes)
@@ -151,7 +152,7 @@ func drawSkills(dir string, episodes []skill.Episode) ([]string, error) {
 			return nil, err
 		}
 		path := filepath.Join(dir, plotFile+"."+format)
-		if err := os.WriteFile(path, drawn, 0o600); err != nil {
+		if err := atomicfile.Write(path, drawn); err != nil {
 			return nil, fmt.Errorf("writing a plot: %w", err)
 		}
 		paths = append(paths, path)

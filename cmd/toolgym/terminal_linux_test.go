@@ -127,7 +127,7 @@ func TestTerminals(t *testing.T) {
 		out  io.Writer
 		want bool
 	}{
-		"a terminal": {terminal, true}, "results on a terminal": {pipe{terminal}, true}, "the null device": {null, false}, "results nowhere": {pipe{null}, false}, "a text": {&strings.Builder{}, false},
+		"a terminal": {terminal, true}, "results on a terminal": {&pipe{Writer: terminal}, true}, "the null device": {null, false}, "results nowhere": {&pipe{Writer: null}, false}, "a text": {&strings.Builder{}, false},
 	} {
 		if got := isTerminal(test.out); got != test.want {
 			t.Errorf("%s is a terminal: %v", name, got)

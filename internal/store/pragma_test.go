@@ -2,7 +2,13 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolgym/internal/atomicfile"
 )
 
 // Fill makes the file unable to grow, as on a full disk.
@@ -16,4 +22,35 @@ func (s *Store) pragma(ctx context.Context, setting string) error {
 		return fmt.Errorf("setting %s: %w", setting, err)
 	}
 	return nil
+}
+
+// TestAFullDiskEndsATransaction commits two statements together. The first has no
+// room, for which SQLite undoes the transaction; the second must not be written
+// outside of it.
+func TestAFullDiskEndsATransaction(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "toolgym.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	insert := func(name string, size int) write {
+		return write{one: true, done: make(chan error, 1), do: func(tx *sql.Tx) error {
+			_, err := tx.Exec(`INSERT INTO tasks (name, hash, document) VALUES (?, 'hash', ?)`, name, strings.Repeat("x", size))
+			return err
+		}}
+	}
+	together := []write{insert("large", 1<<20), insert("small", 1)}
+	s.commit(together)
+	for i, w := range together {
+		if err := s.explain(<-w.done); !atomicfile.IsFull(err) {
+			t.Errorf("write %d: got %v; want an error of a full disk", i, err)
+		}
+	}
+	var n int
+	if err := s.reader.QueryRow(`SELECT count(*) FROM tasks`).Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d rows are written, %v; want 0", n, err)
+	}
 }
