@@ -169,6 +169,8 @@ func (s *Server) newHTTP() (*http.Server, error) {
 		WriteTimeout:      s.config.CallTimeout + s.config.BodyTimeout,
 		IdleTimeout:       s.config.IdleTimeout,
 		MaxHeaderBytes:    64 << 10,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
+			WriteByteTimeout: s.config.BodyTimeout},
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
 	pairs, err := s.config.certificates()
