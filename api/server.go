@@ -171,7 +171,7 @@ func (s *Server) newHTTP() (*http.Server, error) {
 		MaxHeaderBytes:    64 << 10,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
 			WriteByteTimeout: s.config.BodyTimeout},
-		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
 	pairs, err := s.config.certificates()
 	if err == nil && pairs != nil {
