@@ -41,6 +41,9 @@ type Config struct {
 	// owner is theirs to see.
 	Owner func(context.Context) string
 	Owns  func(ctx context.Context, owner string) bool
+	// Turn waits until a request may compute, as heavy requests do elsewhere, and
+	// returns what ends its turn. Nil does not wait.
+	Turn func(context.Context) (end func(), err error)
 	// Guarded is set where a token is asked for, so that pages offer to sign out.
 	Guarded bool
 	// Events are the streams that may be open; Share is the part of the models that

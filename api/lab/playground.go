@@ -169,6 +169,11 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.config.CallTimeout)
 	defer cancel()
 	o := outcome{Faults: faults{}}
+	end, err := l.turn(ctx)
+	if err != nil {
+		return o, err
+	}
+	defer end()
 	set, err := l.declared(d, o.Faults)
 	if err != nil {
 		return o, err

@@ -36,7 +36,7 @@ func TestItemsComeBackFromAPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := eval.Restore(t.Context(), tools.Specs{spec}, kept)
+			again, err := eval.Restore(t.Context(), tools.Specs{spec}, kept, map[string]tools.Set{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestRestoreRefusesATaskThatHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *tools.Error
-	if _, err := eval.Restore(t.Context(), tools.Specs{spec}, kept); !errors.As(err, &refused) || refused.Code != tools.Conflict {
+	if _, err := eval.Restore(t.Context(), tools.Specs{spec}, kept, map[string]tools.Set{}); !errors.As(err, &refused) || refused.Code != tools.Conflict {
 		t.Errorf("got %v", err)
 	}
 }

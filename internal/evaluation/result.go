@@ -111,9 +111,9 @@ func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (
 
 // items makes a run's tasks again.
 func (r Room) items(ctx context.Context, run eval.Run) ([]eval.Item, error) {
-	items := make([]eval.Item, len(run.Tasks))
+	items, known := make([]eval.Item, len(run.Tasks)), map[string]tools.Set{}
 	for i, task := range run.Tasks {
-		item, err := eval.Restore(ctx, r.Specs, task)
+		item, err := eval.Restore(ctx, r.Specs, task, known)
 		if err != nil {
 			return nil, err
 		}

@@ -198,7 +198,7 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := eval.Restore(t.Context(), nil, kept); err != nil {
+			if _, err := eval.Restore(t.Context(), nil, kept, map[string]tools.Set{}); err != nil {
 				t.Fatalf("%s does not come back: %v", kept.Document, err)
 			}
 		}
@@ -252,6 +252,23 @@ func TestFilesAreBounded(t *testing.T) {
 				t.Errorf("the tools take %d bytes; want at most 256 MiB, and not much less where there are more", memory)
 			}
 		})
+	}
+	items, _, err := suite.Read(t.Context(), strings.NewReader(line(1, heavy(0))+"\n"+line(2, heavy(0))), "mine")
+	if err != nil || len(items) != 2 {
+		t.Fatalf("%d questions, %v", len(items), err)
+	}
+	known := map[string]tools.Set{}
+	for i := range items {
+		kept, err := items[i].RunTask()
+		if err == nil {
+			items[i], err = eval.Restore(t.Context(), nil, kept, known)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if &items[0].Tools[0] != &items[1].Tools[0] || len(known) != 1 {
+		t.Errorf("%d lists of tools are compiled again; want 1 for both questions", len(known))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
