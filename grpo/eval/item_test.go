@@ -129,7 +129,7 @@ func TestBaselineOmissions(t *testing.T) {
 	list[1].Tools = nil
 	agents := map[string]func(int) tools.Agent{
 		"there is no tool to call":    func(seed int) tools.Agent { return baseline.Random(rand.NewPCG(uint64(seed), 0)) },
-		"panic: a defect":             func(int) tools.Agent { return faulty{} },
+		"internal error":              func(int) tools.Agent { return faulty{} },
 		"the policy has no such tool": func(int) tools.Agent { return faulty{errors.New("the policy has no such tool")} },
 	}
 	for want, agent := range agents {
@@ -138,7 +138,7 @@ func TestBaselineOmissions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(played) != 4 || len(omitted) != 1 || omitted[0].Item.Task.ID != "own/0/1" || !strings.Contains(omitted[0].Reason, want) {
+			if len(played) != 4 || len(omitted) != 1 || omitted[0].Item.Task.ID != "own/0/1" || !strings.Contains(omitted[0].Reason, want) || strings.Contains(omitted[0].Reason, "defect") {
 				t.Errorf("%d trials, omitted %+v", len(played), omitted)
 			}
 		})

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -104,9 +105,19 @@ func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (
 	}
 	made, err := report.New(run, records, agents, source())
 	if failed != nil {
-		made.NotComputed = append(made.NotComputed, report.Gap{Part: "baselines", Reason: failed.Error()})
+		made.NotComputed = append(made.NotComputed, report.NewGap("baselines", failed))
+	}
+	for _, gap := range made.NotComputed {
+		r.log().Error("computing a report", "run", run.Name, "part", gap.Part, goroutine.Attr(gap.Err))
 	}
 	return made, err
+}
+
+func (r Room) log() *slog.Logger {
+	if r.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Logger
 }
 
 // items makes a run's tasks again.
@@ -145,6 +156,9 @@ func (r Room) Baselines(ctx context.Context, items []eval.Item, trials int) ([]r
 		if err != nil {
 			return nil, err
 		}
+		if i := slices.IndexFunc(omitted, func(o eval.Omission) bool { return o.Err != nil }); i >= 0 { // the first is enough
+			r.log().Error("playing a baseline", "baseline", b.Name, "task", omitted[i].Item.Task.ID, goroutine.Attr(omitted[i].Err))
+		}
 		agent := report.Agent{Name: b.Name, Trials: played}
 		agent.LeftOut, agent.Reason = leftOut(omitted)
 		agents = append(agents, agent)
@@ -173,7 +187,7 @@ func (r Room) trainedPolicy() eval.Baseline {
 		return err
 	})
 	if err != nil {
-		b.Reason, b.Plays = err.Error(), func(eval.Item) bool { return false }
+		b.Reason, b.Plays = report.NewGap("", err).Reason, func(eval.Item) bool { return false }
 		return b
 	}
 	b.New = func(int) tools.Agent { return policy }
