@@ -3,12 +3,14 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"toolgym/internal/atomicfile"
+	"toolgym/internal/goroutine"
 )
 
 // Fill makes the file unable to grow, as on a full disk.
@@ -52,5 +54,39 @@ func TestAFullDiskEndsATransaction(t *testing.T) {
 	var n int
 	if err := s.reader.QueryRow(`SELECT count(*) FROM tasks`).Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d rows are written, %v; want 0", n, err)
+	}
+}
+
+// TestAPanicFailsItsWrite commits writes together of which one panics: it fails
+// alone, and leaves nothing.
+func TestAPanicFailsItsWrite(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "toolgym.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	insert := func(name string, broken bool) write {
+		return write{done: make(chan error, 1), do: func(tx *sql.Tx) error {
+			_, err := tx.Exec(`INSERT INTO tasks (name, hash, document) VALUES (?, 'hash', '')`, name)
+			if broken {
+				panic("a defect")
+			}
+			return err
+		}}
+	}
+	for _, one := range []bool{false, true} {
+		together := []write{insert(fmt.Sprint("before", one), false), insert(fmt.Sprint("broken", one), true), insert(fmt.Sprint("after", one), false)}
+		together[0].one, together[2].one = one, one
+		s.commit(together)
+		for i, w := range together {
+			err := <-w.done
+			if p, ok := errors.AsType[*goroutine.PanicError](err); ok != (i == 1) || ok && p.Value != "a defect" || !ok && err != nil {
+				t.Errorf("write %d: %v", i, err)
+			}
+		}
+	}
+	var names int
+	if err := s.writer.QueryRow(`SELECT count(*) FROM tasks`).Scan(&names); err != nil || names != 4 {
+		t.Errorf("%d tasks, %v", names, err)
 	}
 }
