@@ -83,7 +83,7 @@ func unfit(err error) *flawed {
 	f := &flawed{status: http.StatusUnprocessableEntity, message: "the value does not fit"}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		f.pointer = "#/" + strings.ReplaceAll(e.Field, ".", "/")
-		f.message = fmt.Sprintf("%s does not fit; want a %s in plain digits", e.Value, e.Type)
+		f.message = fmt.Sprintf("%s does not fit; expected a %s in plain digits", e.Value, e.Type)
 	}
 	return f
 }
@@ -128,10 +128,10 @@ const checkKey = "body"
 // since net/http reads on after an answer, for whatever is left of the body.
 func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
 	if coding := ctx.Header("Content-Encoding"); !plain(coding) {
-		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %.80q; want it as it is", coding), ""}
+		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %.80q; expected it as it is", coding), ""}
 	}
 	if kind := ctx.Header("Content-Type"); !isJSON(kind) {
-		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; want application/json", kind), ""}
+		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; expected application/json", kind), ""}
 	}
 	text, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), k.limit+1))
 	timeout := net.Error(nil)
@@ -173,7 +173,7 @@ func (k *bodyCheck) validate(ctx context.Context, text []byte) []error {
 	}
 	if k.number != nil {
 		if n, pointer := k.number(value); n > k.most {
-			return []error{&flawed{http.StatusRequestEntityTooLarge, fmt.Sprintf("%d completions and groups; want at most %d in a request", n, k.most), pointer}}
+			return []error{&flawed{http.StatusRequestEntityTooLarge, fmt.Sprintf("%d completions and groups; expected at most %d in a request", n, k.most), pointer}}
 		}
 	}
 	var errs []error
@@ -200,7 +200,7 @@ func (k *bodyCheck) flaws(value any, v tools.Violation) []error {
 		known := slices.Sorted(maps.Keys(k.fields.Properties))
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			if k.fields.Properties[name] == nil {
-				add(fmt.Sprintf("unknown field %.80q; want only %s", name, strings.Join(known, ", ")), "#"+strictjson.Pointer(fmt.Sprintf("%.80s", name)))
+				add(fmt.Sprintf("unknown field %.80q; expected only %s", name, strings.Join(known, ", ")), "#"+strictjson.Pointer(fmt.Sprintf("%.80s", name)))
 			}
 		}
 	case v.Pointer == "" && v.Keyword == "required":

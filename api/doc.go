@@ -31,7 +31,7 @@
 // starts replays the live episodes and goes on where the last one stopped,
 // however that ended: ids, request ids and times to expire stay what they were.
 // An episode whose replay gives other steps than before (its environment has
-// changed) is over. When a step could not be written, nobody knows whether it
+// changed) is over. When a step could not be written, it is unknown whether it
 // was: the next call on its episode reads the database first. One server plays
 // the episodes of a database; a second one is refused.
 //

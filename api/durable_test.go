@@ -191,7 +191,7 @@ func TestNothingIsAnsweredThatIsNotKept(t *testing.T) {
 	}
 }
 
-// TestAnEnvironmentThatChanged can not bring its old episodes back; the others
+// TestAnEnvironmentThatChanged cannot bring its old episodes back; the others
 // are.
 func TestAnEnvironmentThatChanged(t *testing.T) {
 	data := t.TempDir()

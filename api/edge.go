@@ -61,7 +61,7 @@ func httpFailure(err error, header http.Header) *failure {
 		return fail(e.Code, "there is nothing at this path; /docs lists what there is")
 	case http.StatusMethodNotAllowed:
 		allowHead(header)
-		return fail(e.Code, "this path does not take the method; want one of "+header.Get(echo.HeaderAllow))
+		return fail(e.Code, "this path does not take the method; expected one of "+header.Get(echo.HeaderAllow))
 	}
 	return fail(e.Code, http.StatusText(e.Code))
 }
@@ -97,7 +97,7 @@ const seeLog = "the server could not do this; its log says why, under the reques
 func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // write sends a problem document. That the client may be gone by now is
-// nobody's fault.
+// not an error.
 func write(c echo.Context, f *failure) {
 	header := c.Response().Header()
 	maps.Copy(header, f.header)

@@ -109,7 +109,7 @@ func scored(request grpo.Request) grpo.Response {
 			return response
 		}
 	}
-	panic("api: an example can not be scored: " + err.Error())
+	panic("api: an example cannot be scored: " + err.Error())
 }
 
 func exampleRun() training.State {

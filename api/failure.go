@@ -84,7 +84,7 @@ func failureOf(op *huma.Operation, err error) *failure {
 	}
 	detail := e.Message
 	if e.Want != "" {
-		detail += "; want " + e.Want
+		detail += "; expected " + e.Want
 	}
 	f := fail(statusOf(e.Code), detail)
 	if _, over := errors.AsType[*quota.ShareError](err); over {
@@ -149,8 +149,8 @@ func restated(op *huma.Operation, model *huma.ErrorModel) *failure {
 	}
 	if len(f.Errors) == 1 {
 		f.Detail = f.Errors[0].Detail
-		if want := f.Errors[0].Want; want != "" {
-			f.Detail += "; want " + want
+		if want := f.Errors[0].Want; expected != "" {
+			f.Detail += "; expected " + want
 		}
 		if f.Errors[0].Pointer+f.Errors[0].Parameter == "" {
 			f.Errors = nil // the detail says it all
@@ -168,7 +168,7 @@ func flawOf(op *huma.Operation, detail *huma.ErrorDetail) client.Flaw {
 	}
 	if _, name, ok := strings.Cut(detail.Location, "."); ok {
 		flaw.Parameter = fmt.Sprintf("%.80s", name)
-		if !strings.Contains(flaw.Detail, "; want ") {
+		if !strings.Contains(flaw.Detail, "; expected ") {
 			flaw.Want = admitted(op, name)
 		}
 	}

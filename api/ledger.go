@@ -92,7 +92,7 @@ func (l *ledger) ready(ctx context.Context) error {
 // read finds what is kept of an episode.
 func (l *ledger) read(ctx context.Context, id string) (store.Episode, error) {
 	e, err := l.store.Episode(ctx, id)
-	return e, l.lost(ctx, err, "the episode can not be read now")
+	return e, l.lost(ctx, err, "the episode cannot be read now")
 }
 
 // delete forgets an episode.

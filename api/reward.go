@@ -12,7 +12,7 @@ func (s *Server) rewardRoute() {
 	handle(s, route{id: "get-reward", work: heavy, method: http.MethodPost, path: "/get_reward", tag: "trainers", role: Score, limit: maxScoreBody,
 		refusals: []int{http.StatusNotFound},
 		summary:  "Answer OpenRLHF's remote reward function",
-		text: "For --remote_rm_url of OpenRLHF. Completions of equal prompts are a group. A reward that is null can not be expressed: such a request is answered with 503 " +
+		text: "For --remote_rm_url of OpenRLHF. Completions of equal prompts are a group. A reward that is null cannot be expressed: such a request is answered with 503 " +
 			"and the reason, and the trainer tries again.",
 		request: query, answer: rewards, number: numberOfQueries}, s.reward)
 }

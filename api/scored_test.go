@@ -73,7 +73,7 @@ func TestCompletionsAreBounded(t *testing.T) {
 		said             string
 	}{
 		{"as many as are allowed", "/v1/score", groupOf(adder, addFive, empty(499)), 200, ""},
-		{"one more", "/v1/score", groupOf(adder, addFive, empty(500)), 413, "501 completions and groups; want at most 500"},
+		{"one more", "/v1/score", groupOf(adder, addFive, empty(500)), 413, "501 completions and groups; expected at most 500"},
 		{"many groups", "/v1/score", `{"groups":` + list(501, `{"id":"g","task_id":"tally/0/1","completions":[]}`) + `}`, 413, "501 completions and groups"},
 		{"as many queries as are allowed", "/get_reward", fmt.Sprintf(`{"query":%s,"prompts":%[1]s,"labels":%s}`, list(500, `""`), list(500, `"tally/0/1"`)), 200, ""},
 		{"one query more", "/get_reward", fmt.Sprintf(`{"query":%s,"prompts":%[1]s,"labels":%s}`, list(501, `""`), list(501, `"tally/0/1"`)), 413, "501 completions"},

@@ -201,7 +201,7 @@ func (s *Server) ListenAndServe(address string) error {
 }
 
 // Serve answers on the listener, and closes it, until Shutdown. A listener that
-// other machines can reach is refused unless there are tokens: whoever connects
+// other machines can reach is refused unless there are tokens: a client that connects
 // to a server without may do everything.
 func (s *Server) Serve(listener net.Listener) error {
 	if err := s.config.MayServe(listener.Addr()); err != nil {

@@ -30,7 +30,7 @@ func (s *Server) streamRoute() {
 		refusals: []int{http.StatusUnsupportedMediaType, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge},
 		summary:  "Score completions line by line",
 		text: "Takes JSON lines, one completion each, of at most 64 MiB, and answers each with a line in the same order: a group as soon as the next one begins " +
-			"or the lines end. The members of a group are neighbours. What is held of lines and their scores counts towards the memory for scoring: where that is full the stream is refused, or breaks off. A line that can not be read gives a line with a failure of kind harness that names its number. " +
+			"or the lines end. The members of a group are neighbours. What is held of lines and their scores counts towards the memory for scoring: where that is full the stream is refused, or breaks off. A line that cannot be read gives a line with a failure of kind harness that names its number. " +
 			"Lines may be sent while answers are read. An answer that breaks off, without the end of a chunked body, was not finished.",
 	}, s.scoreStream)
 	op := s.api.OpenAPI().Paths["/v1/score/stream"].Post
@@ -74,10 +74,10 @@ func inParameter(name string, err error) error {
 
 func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamResponse, error) {
 	if !plain(in.Coding) {
-		return nil, fail(http.StatusUnsupportedMediaType, fmt.Sprintf("the lines are encoded as %.80q; want them as they are", in.Coding))
+		return nil, fail(http.StatusUnsupportedMediaType, fmt.Sprintf("the lines are encoded as %.80q; expected them as they are", in.Coding))
 	}
 	if !isLines(in.ContentType) {
-		return nil, fail(http.StatusUnsupportedMediaType, "the lines are of another kind; want "+linesType)
+		return nil, fail(http.StatusUnsupportedMediaType, "the lines are of another kind; expected "+linesType)
 	}
 	scorer := s.scorer
 	if in.Rubric != "" {
@@ -162,7 +162,7 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 }
 
 // isLines reports whether a content type, which may be absent, is that of JSON
-// lines. A page elsewhere can not send these without asking first.
+// lines. A page elsewhere cannot send these without asking first.
 func isLines(kind string) bool {
 	media, _, err := mime.ParseMediaType(cmp.Or(kind, linesType))
 	return err == nil && slices.Contains([]string{linesType, "application/ndjson", "application/jsonl", "application/json"}, media)

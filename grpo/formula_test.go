@@ -45,7 +45,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// A criterion that can not be worked out is a failure with a reason where it
+// A criterion that cannot be worked out is a failure with a reason where it
 // is paid for, and a note where it is not; it is never 0.
 func TestFailingCriteria(t *testing.T) {
 	ramp := &grpo.Rubric{Criteria: map[string]grpo.Criterion{"length": {Weight: -1, Unit: grpo.UnitToken, Soft: 1, Max: 2}}}

@@ -80,7 +80,7 @@ func (g *grader) grade(ctx context.Context, t *task, c *Completion, s *Score) er
 	if err != nil {
 		why := reason(err)
 		if t.plan == nil {
-			why = "the calls can not be replayed: " + why
+			why = "the calls cannot be replayed: " + why
 		}
 		s.Failure = &Failure{Kind: FailureHarness, Reason: why}
 		s.Cause = err

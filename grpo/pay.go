@@ -6,7 +6,7 @@ import (
 )
 
 // pay works out what is left of the criteria, and the reward, the sum of what
-// they are paid. A criterion that can not be worked out, and is paid for, leaves
+// they are paid. A criterion that cannot be worked out, and is paid for, leaves
 // the completion without a reward.
 func (s *Score) pay(by *tariff, turns []turn) {
 	if s.Failure != nil {
@@ -50,7 +50,7 @@ func (s *Score) unpaid() {
 	}
 }
 
-// value works a criterion out, or says why it can not be. i is its place, which
+// value works a criterion out, or says why it cannot be. i is its place, which
 // is the measure's for the known ones.
 func (c *clause) value(i measure, s *Score, vars *variables, left *float64) (value float64, unknown string) {
 	switch {
@@ -79,7 +79,7 @@ func (c *clause) length(s *Score) (value float64, unknown string) {
 	return c.ramp(s.tokens), ""
 }
 
-const unknownTokens = "nobody counted the tokens: give tokens, logprobs or a mask"
+const unknownTokens = "no token counts: give tokens, logprobs or a mask"
 
 // variables fills in what formulas speak of.
 func (s *Score) variables(turns []turn) *variables {

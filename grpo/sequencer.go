@@ -20,7 +20,7 @@ type sequencer struct {
 	plan    *plan
 	tally   *tally
 	grouped bool
-	observe func(*float64) // nil where nobody asks
+	observe func(*float64) // may be nil
 	failed  func(line int, cause error)
 
 	held     *held

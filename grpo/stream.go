@@ -44,7 +44,7 @@ type StreamOptions struct {
 
 // Stream scores a file of lines (JSON objects, one completion each) and writes
 // one line for each, in the same order; the fields are those of the manual. A
-// line that can not be read, or whose task is broken, gives a line with a
+// line that cannot be read, or whose task is broken, gives a line with a
 // harness failure that names the line's number, and the rest goes on.
 //
 // Memory is bounded: what must wait for its group, or for the end of the input
@@ -82,7 +82,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 	return tally.metrics()
 }
 
-// held counts what the stream holds, nil where nobody is told.
+// held counts what the stream holds, nil without a callback.
 func (o StreamOptions) held() *held {
 	if o.Charge == nil {
 		return nil

@@ -36,7 +36,7 @@ func (s *Scorer) playedTask(id string) (*task, error) {
 	return &task{toolset: s.toolsets.of(spec.Tools(t.Rules, t.Level)), spec: spec, task: t}, nil
 }
 
-// needsCall reports whether the task can not be solved without a call.
+// needsCall reports whether the task cannot be solved without a call.
 func (t *task) needsCall() bool {
 	if t.plan != nil {
 		return t.plan.NeedsCall()

@@ -86,7 +86,7 @@ func (d *Desk) Close() {
 }
 
 // Begin begins an evaluation, or goes on with one. The servers are asked first;
-// what can not be played is an [*tools.Error]. What makes no sense is refused
+// what cannot be played is an [*tools.Error]. What makes no sense is refused
 // before there being no room, since trying again later would not help.
 func (d *Desk) Begin(ctx context.Context, request evaluation.Request) (State, error) {
 	if !request.Resume { // otherwise the run that is gone on with completes it

@@ -47,7 +47,7 @@ func newAuditor() *auditor {
 	return &auditor{turn: make(chan struct{}, 1), known: map[[4]float64]audit.Report{}}
 }
 
-// attack makes the table of the settings' rubric. A rubric that can not be
+// attack makes the table of the settings' rubric. A rubric that cannot be
 // judged is a fault of the table.
 func (l *Lab) attack(ctx context.Context, s Settings) (*attackTable, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.config.CallTimeout)

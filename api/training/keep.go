@@ -90,7 +90,7 @@ func (s *Runs) find() error {
 	for _, path := range paths {
 		run, err := load(path)
 		if err != nil {
-			s.config.Logger.Warn("a policy run can not be read", "path", path, "error", err)
+			s.config.Logger.Warn("a policy run cannot be read", "path", path, "error", err)
 			continue
 		}
 		s.byID[run.state.ID] = run
@@ -104,7 +104,7 @@ func (s State) validate() error {
 	case !slices.Contains([]string{Running, Paused, Done, Cancelled, Failed}, s.State):
 		return fmt.Errorf("unknown state %.40q", s.State)
 	case s.Updates < 0:
-		return fmt.Errorf("%d updates; want at least 0", s.Updates)
+		return fmt.Errorf("%d updates; expected at least 0", s.Updates)
 	}
 	return s.Config.Validate()
 }

@@ -56,7 +56,7 @@ func known(model string) string {
 	return model
 }
 
-// lint lists every line of the user's file that can not be used.
+// lint lists every line of the user's file that cannot be used.
 func lint(ctx context.Context, world *console, s *evaluation.Suite) error {
 	if s == nil {
 		return nil
@@ -71,7 +71,7 @@ func lint(ctx context.Context, world *console, s *evaluation.Suite) error {
 		}
 	}
 	if len(problems) > 0 {
-		return refusal.New("--suite", "each of them mended", "%d lines can not be used", len(problems))
+		return refusal.New("--suite", "each of them mended", "%d lines cannot be used", len(problems))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func replay(ctx context.Context, world *console, items []eval.Item) error {
 		}
 	}
 	if impossible > 0 {
-		return refusal.New("tasks", "a reference that passes", "%d tasks can not be solved", impossible)
+		return refusal.New("tasks", "a reference that passes", "%d tasks cannot be solved", impossible)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type evalCommand struct {
 	Rules         string   `help:"Rules: sound or documented." placeholder:"RULES"`
 	Suite         string   `help:"JSONL file of questions of your own." placeholder:"FILE"`
 	N             int      `short:"n" help:"Tasks of each level (default: 10)." placeholder:"TASKS"`
-	Limit         int      `help:"Play at most so many tasks." placeholder:"N"`
+	Limit         int      `help:"Maximum number of tasks." placeholder:"N"`
 	Trials        int      `help:"Trials of each task (default: 1)." placeholder:"T"`
 	Seed          uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
 	SampleSeed    *uint64  `help:"Seed of sampling alone, for other answers to the same tasks (default: --seed)." placeholder:"S"`

@@ -11,7 +11,7 @@ import (
 )
 
 // dataDir is the directory of --data, or the user's own; it is made if it is
-// not there, and a directory that can not be written is refused at once.
+// not there, and a directory that cannot be written is refused at once.
 func (w *console) dataDir() (string, error) {
 	dir := w.data
 	if dir == "" {

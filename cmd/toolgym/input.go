@@ -73,7 +73,7 @@ func readUpTo(path string, most int64) ([]byte, error) {
 }
 
 // interruptible makes the reads of in fail when the context ends. What a
-// terminal or a pipe owes can not be called off: the goroutine that waits for it
+// terminal or a pipe owes cannot be called off: the goroutine that waits for it
 // ends with the process.
 func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
 	ours, theirs := io.Pipe()

@@ -30,7 +30,7 @@ type parseCommand struct {
 
 // Help shows how the command is used.
 func (parseCommand) Help() string {
-	return `Reads the tool calls that a language model wrote, strictly, and says of
+	return `Reads the tool calls that a language model wrote, strictly, and reports for
 everything that it finds how well it is written and why.
 
 Examples:
@@ -122,7 +122,7 @@ func readLine(ctx context.Context, desk *intake.Desk, to []byte, line ndjson.Lin
 	return appendJSON(to, reading)
 }
 
-// errInternal is what a line's answer says of a panic.
+// errInternal is the error of a line whose reading panicked.
 var errInternal = errors.New("internal error")
 
 // unread is the answer to a line that cannot be read.
@@ -140,7 +140,7 @@ func appendJSON(to []byte, v any) []byte {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(fmt.Sprintf("toolgym: a reading that can not be written: %v", err)) // its parts were decoded from JSON
+		panic(fmt.Sprintf("toolgym: a reading that cannot be written: %v", err)) // its parts were decoded from JSON
 	}
 	return b.Bytes()
 }

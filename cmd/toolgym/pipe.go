@@ -8,14 +8,14 @@ import (
 )
 
 // A pipe is where results go. Who reads them may have enough before their end;
-// that is no failure, and there is nobody to tell. Any other failure of a write is
+// that is not an error. Any other failure of a write is
 // that of the command, also of one that does not check it.
 type pipe struct {
 	io.Writer
 	failed atomic.Pointer[error] // of the last write that failed
 }
 
-// errEnough says that nobody reads the results any more.
+// errEnough means that the reader of the results has closed them.
 var errEnough = errors.New("the reader of the results has closed the pipe")
 
 func (p *pipe) Write(text []byte) (int, error) {

@@ -31,7 +31,7 @@ func watched(t *testing.T) (terminal *os.File, show func() []string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Fatalf("a terminal can not be made: %v", err)
+		t.Fatalf("a terminal cannot be made: %v", err)
 	}
 	fd := int(master.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {

@@ -115,7 +115,7 @@ func (e Expected) CompileFor(ctx context.Context, o *Offered) (*Plan, error) {
 	return p, refusal.Below("/answer", err)
 }
 
-// NeedsCall reports whether the task can not be solved without a call.
+// NeedsCall reports whether the task cannot be solved without a call.
 func (p *Plan) NeedsCall() bool { return len(p.calls) > 0 }
 
 // Needed is the number of calls that the task expects.
@@ -163,7 +163,7 @@ func (c Call) compile(ctx context.Context, o *Offered, shared map[string]Matcher
 // offers says what may be called.
 func offers(set tools.Set) string {
 	if len(set) == 0 {
-		return "tools that are declared, and there is none"
+		return "declared tools"
 	}
 	return "one of " + strings.Join(set.Names(), ", ")
 }

@@ -183,7 +183,7 @@ func (s *scan) add(a *Attempt) {
 	s.afterCall = len(s.segments)
 }
 
-// lose keeps an attempt that can not count.
+// lose keeps an attempt that cannot count.
 func (s *scan) lose(at, end int, status Status, defects ...Defect) {
 	s.add(&Attempt{Span: Span{at, end}, Status: status, Defects: defects, Raw: clipRaw(s.text[at:end])})
 }

@@ -39,7 +39,7 @@ func Tool() tools.Tool {
 // in exact rationals. ^ binds tightest and to the right, then the unary signs,
 // then * / %, then + -; the remainder has the sign of the dividend; × ÷ − stand
 // for * / -. A value whose decimals do not end is rounded half to even at 12
-// significant digits. What can not be computed, or would take too much, is an
+// significant digits. What cannot be computed, or would take too much, is an
 // error made by [tools.Mistakef].
 func Evaluate(expression string) (json.Number, error) {
 	if len(expression) > 4*mostLetters || utf8.RuneCountInString(expression) > mostLetters {

@@ -50,7 +50,7 @@ func Decimal(r *big.Rat) json.Number {
 	if places, ends := r.FloatPrec(); ends && places <= mostPlaces {
 		return json.Number(r.FloatString(places))
 	}
-	// The middle between two decimals of 12 digits, on which the value can not
+	// The middle between two decimals of 12 digits, on which the value cannot
 	// lie since it does not end, is further off than 2^-(its bits + 40) of it.
 	bits := max(r.Num().BitLen(), r.Denom().BitLen())
 	f := new(big.Float).SetPrec(uint(bits) + 64).SetRat(r)

@@ -21,11 +21,11 @@ func TestTasksThatDoNotExist(t *testing.T) {
 		want string
 	}{
 		{"known", episode.CheckLevel(tools.Sound, "1", levels), "<nil>"},
-		{"level of other rules", episode.CheckLevel(tools.Documented, "1", levels), `level: unknown level "1" under the documented rules; want one of 0`},
-		{"no level", episode.CheckLevel(tools.Sound, "", levels), `level: unknown level "" under the sound rules; want one of 0, 1`},
-		{"rules", episode.CheckLevel("loose", "0", levels), `rules: unknown rules "loose"; want one of sound, documented`},
+		{"level of other rules", episode.CheckLevel(tools.Documented, "1", levels), `level: unknown level "1" under the documented rules; expected one of 0`},
+		{"no level", episode.CheckLevel(tools.Sound, "", levels), `level: unknown level "" under the sound rules; expected one of 0, 1`},
+		{"rules", episode.CheckLevel("loose", "0", levels), `rules: unknown rules "loose"; expected one of sound, documented`},
 		{"its own task", episode.CheckEnv("maze", tools.Task{Env: "maze"}), "<nil>"},
-		{"another's task", episode.CheckEnv("maze", tools.Task{Env: "chess"}), `env: a task of "chess"; want a task of maze`},
+		{"another's task", episode.CheckEnv("maze", tools.Task{Env: "chess"}), `env: a task of "chess"; expected a task of maze`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ type Request struct {
 	Resume      bool     `json:"resume,omitempty"`
 
 	Command []string `json:"command,omitempty"` // that repeats it
-	Owner   string   `json:"-"`                 // the token that a new run belongs to; empty: nobody's
+	Owner   string   `json:"-"`                 // the token that a new run belongs to; empty for none
 }
 
 // A Suite is a file of questions, see package suite.
@@ -96,7 +96,7 @@ const (
 	mostReply   = 64 << 20
 )
 
-// Validate reports the first setting that can not be used. Where is the name
+// Validate reports the first setting that cannot be used. Where is the name
 // of the JSON field.
 func (r Request) Validate() error {
 	switch {
@@ -222,7 +222,7 @@ func (r Request) routes() []string {
 	return []string{r.Route}
 }
 
-// Items makes the request's tasks. A suite with lines that can not be used is
+// Items makes the request's tasks. A suite with lines that cannot be used is
 // refused as a whole, with the first of them in the message.
 func (r Request) Items(ctx context.Context, specs tools.Specs) ([]eval.Item, error) {
 	var items []eval.Item
@@ -232,7 +232,7 @@ func (r Request) Items(ctx context.Context, specs tools.Specs) ([]eval.Item, err
 			return nil, err
 		}
 		if len(problems) > 0 {
-			return nil, refusal.New(r.Suite.Name, "a file that --dry-run finds nothing wrong with", "%d of the file's lines can not be used: %v", len(problems), problems[0])
+			return nil, refusal.New(r.Suite.Name, "a file that --dry-run finds nothing wrong with", "%d of the file's lines cannot be used: %v", len(problems), problems[0])
 		}
 		if len(read) == 0 {
 			return nil, refusal.New(r.Suite.Name, "a question a line", "the file has no questions")

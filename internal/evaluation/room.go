@@ -83,7 +83,7 @@ func (r Room) retry() eval.Retry {
 }
 
 // Open makes a request ready: the servers are asked, and the run is begun or,
-// with Resume, gone on with. What can not be played is an [*tools.Error].
+// with Resume, gone on with. What cannot be played is an [*tools.Error].
 func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	request, old, err := r.merge(ctx, request)
 	if err != nil {

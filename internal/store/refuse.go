@@ -33,7 +33,7 @@ func (s *Store) explain(err error) error {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return unavailable(s.path, "the file is damaged or is no SQLite database", "a backup, or another --data folder")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
-		return unavailable(s.path, "the database can not be opened for writing", "a file and a folder that can be written")
+		return unavailable(s.path, "the database cannot be opened for writing", "a file and a folder that can be written")
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 		e := &tools.Error{Code: tools.Exhausted, Where: s.path, Message: "the disk is full or fails (" + code.Error() + ")", Want: "free space; what was kept so far is safe"}
 		switch code.Code() {

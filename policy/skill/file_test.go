@@ -146,13 +146,13 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	tests := []struct{ name, old, new, want string }{
 		{"cut off", `"times_found":1}]}`, `"times_found":1`, "the text ends"},
-		{"newer", `"version":1`, `"version":2`, "/version: version 2; want 1"},
+		{"newer", `"version":1`, `"version":2`, "/version: version 2; expected 1"},
 		{"unknown rules", `"rules":"sound"`, `"rules":"new"`, "/rules"},
-		{"another embedding size", `"embedding_size":8`, `"embedding_size":16`, "/embedding_size: embeddings of 16 numbers; want 8"},
-		{"a short embedding", `[1,0,0,0,0,0,0,0]`, `[1,0]`, "/skills/0/embedding: got 2 numbers; want 8"},
+		{"another embedding size", `"embedding_size":8`, `"embedding_size":16`, "/embedding_size: embeddings of 16 numbers; expected 8"},
+		{"a short embedding", `[1,0,0,0,0,0,0,0]`, `[1,0]`, "/skills/0/embedding: got 2 numbers; expected 8"},
 		{"a zero vector", `[1,0,0,0,0,0,0,0]`, `[0,0,0,0,0,0,0,0]`, "/skills/0/embedding: got a zero vector"},
 		{"a long vector", `[1,0,0,0,0,0,0,0]`, `[1,1,0,0,0,0,0,0]`, "/skills/0/embedding: got a vector of length 1.41"},
-		{"an unknown flag", `"has_key"`, `"has_gun"`, `/skills/0/preconditions/has_gun: gridworld has no flag "has_gun"; want one of has_key, door_open, at_goal`},
+		{"an unknown flag", `"has_key"`, `"has_gun"`, `/skills/0/preconditions/has_gun: gridworld has no flag "has_gun"; expected one of has_key, door_open, at_goal`},
 		{"an unknown gain", `"path"`, `"gains":"money","path"`, "/skills/0/gains"},
 		{"an unknown environment", `"env":"gridworld"`, `"env":"chess"`, "/skills/0/env"},
 		{"a bad name", `"name":"s"`, `"name":"S 1"`, "/skills/0/name"},

@@ -32,7 +32,7 @@ func TestFeatures(t *testing.T) {
 }
 
 // TestNoPlanWithoutEdges: on a grid of unknown size, ways lead on without end, and
-// a search for what can not be reached would not end either.
+// a search for what cannot be reached would not end either.
 func TestNoPlanWithoutEdges(t *testing.T) {
 	library := NewLibrary(tools.Sound)
 	for _, s := range []Skill{

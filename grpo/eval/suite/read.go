@@ -25,7 +25,7 @@ const (
 	mostQuestions = MostTasks
 )
 
-// A LineError is a line that can not be used.
+// A LineError is a line that cannot be used.
 type LineError struct {
 	Line int   `json:"line"` // from 1
 	Err  error `json:"-"`
@@ -38,7 +38,7 @@ func (p LineError) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.
 func (p LineError) Unwrap() error { return p.Err }
 
 // Read reads the questions of a file. The name is the environment of its tasks
-// in ids and reports. Lines that can not be used are listed and left out; where the
+// in ids and reports. Lines that cannot be used are listed and left out; where the
 // file is over a bound, the line that is too much is the last one listed. The error
 // is the reader's or the context's.
 func Read(ctx context.Context, r io.Reader, name string) ([]eval.Item, []LineError, error) {
@@ -61,7 +61,7 @@ func Read(ctx context.Context, r io.Reader, name string) ([]eval.Item, []LineErr
 			continue
 		}
 		if len(problems) == mostProblems || len(items) == mostQuestions {
-			return items, append(problems, LineError{n, refusal.New("", fmt.Sprintf("at most %d questions, and %d lines that can not be used", mostQuestions, mostProblems),
+			return items, append(problems, LineError{n, refusal.New("", fmt.Sprintf("at most %d questions, and %d lines that cannot be used", mostQuestions, mostProblems),
 				"the file has more; the rest was not read")}), nil
 		}
 		item, err := declared.readLine(ctx, text, name)

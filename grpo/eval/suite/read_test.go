@@ -74,7 +74,7 @@ func TestReadNamesEveryBrokenLine(t *testing.T) {
 	good := `{"id":"good",` + asked + `,` + triangle + `,` + truth + `}`
 	tests := []struct{ name, line, want string }{
 		{"no JSON", `{"id":`, "unexpected EOF"},
-		{"no object", `[1]`, "want a JSON object"},
+		{"no object", `[1]`, "expected a JSON object"},
 		{"two objects", `{"id":"x",` + asked + `,` + triangle + `,` + truth + `} {}`, "something follows"},
 		{"an unknown key", `{"id":"x","quesiton":"?",` + triangle + `,` + truth + `}`, "quesiton"},
 		{"no id", `{` + asked + `,` + triangle + `,` + truth + `}`, "/id"},
@@ -205,7 +205,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestFilesAreBounded reads files of more questions, of more lines that can not be
+// TestFilesAreBounded reads files of more questions, of more lines that cannot be
 // used, and of tools that compile to more memory than there may be.
 func TestFilesAreBounded(t *testing.T) {
 	line := func(id int, function string) string {
