@@ -149,8 +149,8 @@ func restated(op *huma.Operation, model *huma.ErrorModel) *failure {
 	}
 	if len(f.Errors) == 1 {
 		f.Detail = f.Errors[0].Detail
-		if want := f.Errors[0].Want; expected != "" {
-			f.Detail += "; expected " + want
+		if hint := f.Errors[0].Want; hint != "" {
+			f.Detail += "; expected " + hint
 		}
 		if f.Errors[0].Pointer+f.Errors[0].Parameter == "" {
 			f.Errors = nil // the detail says it all

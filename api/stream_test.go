@@ -102,7 +102,7 @@ func TestScoreStreamRefuses(t *testing.T) {
 			readContract(t, f).check(t, "POST", "/v1/score/stream", got)
 		})
 	}
-	if got := f.ask("POST", "/v1/score/stream?loss="+url.QueryEscape(`{"epsilon":-1}`), addLine("g", 5), "Content-Type: application/x-ndjson"); !strings.Contains(got.body, "epsilon: -1; want") {
+	if got := f.ask("POST", "/v1/score/stream?loss="+url.QueryEscape(`{"epsilon":-1}`), addLine("g", 5), "Content-Type: application/x-ndjson"); !strings.Contains(got.body, "epsilon: -1; expected") {
 		t.Errorf("the field of the loss is not named: %s", got.body)
 	}
 	if got := f.ask("POST", "/v1/score/stream", "\x1f\x8b\x08", "Content-Type: application/x-ndjson", "Content-Encoding: gzip"); got.status != http.StatusUnsupportedMediaType {

@@ -56,8 +56,8 @@ func TestFailingCriteria(t *testing.T) {
 	}{
 		{"division by zero", own("1 / calls_emitted", 1), "+Inf"},
 		{"no number", own("calls_emitted / calls_emitted", 1), "NaN"},
-		{"tokens that nobody counted", own("tokens", 1), "nobody counted"},
-		{"a length in tokens that nobody counted", ramp, "nobody counted"},
+		{"unknown tokens", own("tokens", 1), "no token counts"},
+		{"a length in unknown tokens", ramp, "no token counts"},
 		{"a weight that is too large", own("10", 1e308), "too large"},
 	}
 	for _, test := range tests {

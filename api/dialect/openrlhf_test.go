@@ -118,7 +118,7 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// What nobody counted is no number: paid for, it makes the reward null, which is
+// An unknown count is no number: paid for, it makes the reward null, which is
 // refused; not paid for, it is left out of the logs.
 func TestNumbersThatAreUnknown(t *testing.T) {
 	query := ask(t, dialect.RewardQuery{Query: []string{"ab"}, Prompts: []string{"a"}, Labels: []string{nothing}})
@@ -127,7 +127,7 @@ func TestNumbersThatAreUnknown(t *testing.T) {
 			grpo.CriterionFormat: {Weight: 1}, grpo.CriterionLength: {Weight: weight, Unit: grpo.UnitToken, Soft: 1, Max: 2}}}
 	}
 	_, err := answer(t, query, length(-1))
-	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Unavailable || e.Where != "/query/0" || !strings.Contains(e.Message, "nobody counted") {
+	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Unavailable || e.Where != "/query/0" || !strings.Contains(e.Message, "no token counts") {
 		t.Errorf("%v, want one that says what is unknown", err)
 	}
 	rewards, err := answer(t, query, length(0))

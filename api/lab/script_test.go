@@ -53,7 +53,7 @@ func TestScriptRefusals(t *testing.T) {
 		"an unknown setting":   {"colour=red", "there is no setting"},
 		"an unknown level":     {"env=research&level=9", "has no level"},
 		"a number that is not": {"tasks=many", "is no number that fits"},
-		"a server with a name": {"server=http://me:pw@host", "name or a password"},
+		"a server with a name": {"server=http://me:pw@host", "the URL has credentials"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ask(t, http.MethodGet, address+"/lab/script/train_toolgym.py?"+c.query, "")

@@ -219,7 +219,7 @@ func TestAServerThatGoesDown(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	server, dir := fake(t), t.TempDir()
 	got := tell(t.Context(), dir, "eval", "--dry-run", "--model", "good", "--ollama", server.URL, "-n", "2", "--level", "0", "--env", "arithmetic")
-	got.expect(t, exitDone, "2 tasks, each solved by its reference", "hides", "additionalProperties", "the template of good:latest", "<user>")
+	got.expect(t, exitDone, "2 tasks, each solved by its reference", "cannot carry", "additionalProperties", "the template of good:latest", "<user>")
 	if server.asked.Load() != 0 {
 		t.Error("a dry run asked the model")
 	}
