@@ -11,10 +11,10 @@ import (
 
 // The limits of an expression.
 const (
-	mostLetters = 512
-	mostDepth   = 64
-	mostDigits  = 64
-	mostExp     = 1300 // of a literal like 1e6; no result has a larger one
+	maxCharacters = 512
+	maxDepth      = 64
+	maxDigits     = 64
+	maxExponent   = 1300 // of a literal such as 1e6; every result has a smaller one
 )
 
 type expression struct {
@@ -25,8 +25,7 @@ type result struct {
 	Result json.Number `json:"result"`
 }
 
-// Tool makes the calculator tool. It keeps no state and can be offered by any
-// environment.
+// Tool returns the calculator tool. It has no state.
 func Tool() tools.Tool {
 	return tools.New("calculator", "Evaluates an arithmetic expression exactly.",
 		func(_ context.Context, in expression) (result, error) {
@@ -35,15 +34,14 @@ func Tool() tools.Tool {
 		})
 }
 
-// Evaluate computes an expression of + - * / % ^, brackets and decimal numbers
-// in exact rationals. ^ binds tightest and to the right, then the unary signs,
-// then * / %, then + -; the remainder has the sign of the dividend; × ÷ − stand
-// for * / -. A value whose decimals do not end is rounded half to even at 12
-// significant digits. What cannot be computed, or would take too much, is an
-// error made by [tools.Mistakef].
+// Evaluate computes an expression of decimal numbers, brackets and + - * / % ^ with
+// exact rational arithmetic. ^ has the highest precedence and is right-associative;
+// then come the unary signs, then * / %, then + -. The remainder has the sign of the
+// dividend. × ÷ − are read as * / -. For rounding see [Decimal]. An invalid
+// expression, and one that exceeds a limit, is an error of [tools.Mistakef].
 func Evaluate(expression string) (json.Number, error) {
-	if len(expression) > 4*mostLetters || utf8.RuneCountInString(expression) > mostLetters {
-		return "", tools.Mistakef("the expression is too long: at most %d characters", mostLetters)
+	if len(expression) > 4*maxCharacters || utf8.RuneCountInString(expression) > maxCharacters {
+		return "", tools.Mistakef("the expression is too long: at most %d characters", maxCharacters)
 	}
 	p := &parser{text: []rune(expression)}
 	value, err := p.sum()
@@ -56,17 +54,17 @@ func Evaluate(expression string) (json.Number, error) {
 	return Decimal(value), nil
 }
 
-// end is what peek returns behind the last letter.
+// end is the result of peek at the end of the text.
 const end = -1
 
-// parser reads an expression by recursive descent and computes as it goes.
+// parser parses and computes an expression by recursive descent.
 type parser struct {
 	text  []rune
 	at    int
 	depth int
 }
 
-// peek skips blanks and returns the next letter, its look-alike spelt plainly.
+// peek skips white space and returns the next character. For × ÷ − it returns * / -.
 func (p *parser) peek() rune {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t' || p.text[p.at] == '\n' || p.text[p.at] == '\r') {
 		p.at++
@@ -85,18 +83,18 @@ func (p *parser) peek() rune {
 	return p.text[p.at]
 }
 
-// unexpected says what stands where something else was wanted.
-func (p *parser) unexpected(want string) error {
+// unexpected returns the error for the next character.
+func (p *parser) unexpected(expected string) error {
 	if p.peek() == end {
-		return tools.Mistakef("the expression ends where %s should follow", want)
+		return tools.Mistakef("unexpected end of the expression; expected %s", expected)
 	}
-	return tools.Mistakef("unexpected %q at character %d, where %s should stand", p.text[p.at], p.at+1, want)
+	return tools.Mistakef("unexpected %q at character %d; expected %s", p.text[p.at], p.at+1, expected)
 }
 
-// deeper guards the recursion: every bracket, sign and power is one level.
-func (p *parser) deeper(read func() (*big.Rat, error)) (*big.Rat, error) {
-	if p.depth == mostDepth {
-		return nil, tools.Mistakef("the expression is nested too deeply: at most %d levels", mostDepth)
+// nested limits the recursion. Every bracket, sign and power is one level.
+func (p *parser) nested(read func() (*big.Rat, error)) (*big.Rat, error) {
+	if p.depth == maxDepth {
+		return nil, tools.Mistakef("the expression is nested too deeply: at most %d levels", maxDepth)
 	}
 	p.depth++
 	value, err := read()
@@ -104,7 +102,7 @@ func (p *parser) deeper(read func() (*big.Rat, error)) (*big.Rat, error) {
 	return value, err
 }
 
-// sum reads product {(+|-) product}.
+// sum parses product {(+|-) product}.
 func (p *parser) sum() (*big.Rat, error) {
 	value, err := p.product()
 	for err == nil {
@@ -121,9 +119,9 @@ func (p *parser) sum() (*big.Rat, error) {
 	return nil, err
 }
 
-// product reads signed {(*|/|%) signed}.
+// product parses unary {(*|/|%) unary}.
 func (p *parser) product() (*big.Rat, error) {
-	value, err := p.signed()
+	value, err := p.unary()
 	for err == nil {
 		operator := p.peek()
 		if operator != '*' && operator != '/' && operator != '%' {
@@ -131,52 +129,52 @@ func (p *parser) product() (*big.Rat, error) {
 		}
 		p.at++
 		var right *big.Rat
-		if right, err = p.signed(); err == nil {
+		if right, err = p.unary(); err == nil {
 			value, err = combine(operator, value, right)
 		}
 	}
 	return nil, err
 }
 
-// signed reads {-|+} power.
-func (p *parser) signed() (*big.Rat, error) {
+// unary parses {-|+} power.
+func (p *parser) unary() (*big.Rat, error) {
 	sign := p.peek()
 	if sign != '-' && sign != '+' {
 		return p.power()
 	}
 	p.at++
-	value, err := p.deeper(p.signed)
+	value, err := p.nested(p.unary)
 	if err == nil && sign == '-' {
 		value = new(big.Rat).Neg(value)
 	}
 	return value, err
 }
 
-// power reads atom [^ signed], so that 2^3^2 is 2^9 and 2^-1 is a half.
+// power parses atom [^ unary], so that 2^3^2 is 2^9 and 2^-1 is 1/2.
 func (p *parser) power() (*big.Rat, error) {
 	base, err := p.atom()
 	if err != nil || p.peek() != '^' {
 		return base, err
 	}
 	p.at++
-	exponent, err := p.deeper(p.signed)
+	exponent, err := p.nested(p.unary)
 	if err != nil {
 		return nil, err
 	}
-	return raise(base, exponent)
+	return pow(base, exponent)
 }
 
-// atom reads a number or a bracket.
+// atom parses a number or an expression in brackets.
 func (p *parser) atom() (*big.Rat, error) {
-	letter := p.peek()
+	next := p.peek()
 	switch {
-	case letter >= '0' && letter <= '9' || letter == '.':
+	case next >= '0' && next <= '9' || next == '.':
 		return p.number()
-	case letter != '(':
+	case next != '(':
 		return nil, p.unexpected("a number or a bracket")
 	}
 	p.at++
-	value, err := p.deeper(p.sum)
+	value, err := p.nested(p.sum)
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,12 @@ import (
 
 func TestEvaluate(t *testing.T) {
 	tests := []struct{ name, expression, want string }{
-		{"the spec's example", "85/6", "14.1666666667"},
+		{"twelve digits", "85/6", "14.1666666667"},
 		{"decimals are exact", "0.1+0.2", "0.3"},
 		{"precedence", "2+3*4", "14"},
 		{"brackets", "(2+3)*4", "20"},
-		{"power binds to the right", "2^3^2", "512"},
-		{"power binds tighter than the sign", "-2^2", "-4"},
+		{"power is right-associative", "2^3^2", "512"},
+		{"power before sign", "-2^2", "-4"},
 		{"negative exponent", "2^-2", "0.25"},
 		{"sign within an exponent", "2^-3^2", "0.001953125"},
 		{"negative base", "(-2)^3", "-8"},
@@ -29,61 +29,61 @@ func TestEvaluate(t *testing.T) {
 		{"zero to the zero", "0^0", "1"},
 		{"sign after an operator", "2*-3", "-6"},
 		{"many signs", "--+-1", "-1"},
-		{"left to right", "100/10/5", "2"},
-		{"subtraction to the left", "10-3-2", "5"},
+		{"division is left-associative", "100/10/5", "2"},
+		{"subtraction is left-associative", "10-3-2", "5"},
 		{"remainder", "17%5", "2"},
 		{"remainder has the dividend's sign", "-7%3", "-1"},
 		{"remainder of fractions", "7.5%2", "1.5"},
 		{"remainder with a negative divisor", "7%-3", "1"},
-		{"product and remainder to the left", "7*3%4", "1"},
-		{"signs of print", "6×7÷2−1", "20"},
-		{"blanks", " 1 +\n2\t", "3"},
+		{"product and remainder are left-associative", "7*3%4", "1"},
+		{"typographic operators", "6×7÷2−1", "20"},
+		{"white space", " 1 +\n2\t", "3"},
 		{"leading point", ".5+1.", "1.5"},
 		{"exponent of a literal", "1.25e3+1E-2", "1250.01"},
 		{"beyond int64", "123456789012345678901234567890*10", "1234567890123456789012345678900"},
 		{"two thirds", "2/3", "0.666666666667"},
-		{"small and endless", "1/3e9", "3.33333333333e-10"},
-		{"large and endless", "1e20/3", "3.33333333333e+19"},
-		{"more decimals than are written out", "2^-1001", "4.66631809252e-302"},
-		{"small and ending", "1/1024", "0.0009765625"},
+		{"small, with infinite decimals", "1/3e9", "3.33333333333e-10"},
+		{"large, with infinite decimals", "1e20/3", "3.33333333333e+19"},
+		{"more than 1,000 decimals", "2^-1001", "4.66631809252e-302"},
+		{"small, with finite decimals", "1/1024", "0.0009765625"},
 		{"rounds up to a power of ten", "2999999999999/3000000000000.0001", "1"},
 		{"one to a huge power", "1^(10^300)", "1"},
 		{"minus one to a huge power", "(-1)^(10^300+1)", "-1"},
-		{"nought to a huge power", "0^(10^300)", "0"},
+		{"zero to a huge power", "0^(10^300)", "0"},
 		{"the largest power of two", "2^4095-2^4095", "0"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := calculator.Evaluate(test.expression)
 			if err != nil || string(got) != test.want {
-				t.Errorf("%s = %s, %v; want %s", test.expression, got, err, test.want)
+				t.Errorf("%s = %s, %v; expected %s", test.expression, got, err, test.want)
 			}
 		})
 	}
 }
 
-func TestEvaluateRefuses(t *testing.T) {
+func TestEvaluateErrors(t *testing.T) {
 	tests := []struct{ name, expression, says string }{
-		{"nothing", "", "ends where a number or a bracket should follow"},
-		{"blank", "  ", "ends where"},
-		{"missing operand", "1+", "ends where a number"},
-		{"missing operator", "2(3)", `unexpected '(' at character 2, where an operator`},
+		{"nothing", "", "unexpected end of the expression; expected a number or a bracket"},
+		{"spaces", "  ", "unexpected end"},
+		{"missing operand", "1+", "expected a number"},
+		{"missing operator", "2(3)", `unexpected '(' at character 2; expected an operator`},
 		{"letters", "2*x", `unexpected 'x' at character 3`},
-		{"open bracket", "(1+2", "ends where an operator or ) should follow"},
-		{"closing bracket", "1)", `unexpected ')'`},
-		{"power of Python", "2**3", `unexpected '*'`},
+		{"missing closing bracket", "(1+2", "expected an operator or )"},
+		{"unmatched bracket", "1)", `unexpected ')'`},
+		{"power operator of Python", "2**3", `unexpected '*'`},
 		{"thousands", "1,000", `unexpected ','`},
 		{"lone point", ".", "a digit"},
 		{"lone exponent", "1e", "digits of an exponent"},
 		{"division by zero", "1/(2-2)", "division by zero"},
 		{"remainder by zero", "1%0", "division by zero"},
 		{"negative power of zero", "0^-1", "division by zero"},
-		{"root", "2^0.5", "not whole"},
-		{"bomb of powers", "9^9^9", "the power is too large"},
-		{"higher bomb", "9^9^9^9^9", "the power is too large"},
-		{"bomb below one", "0.1^9^9", "the power is too large"},
-		{"bomb of a negative exponent", "2^-99999", "the power is too large"},
-		{"bomb of squares", "((((99999999999^9)^9)^9)^9)^9", "too large"},
+		{"fractional exponent", "2^0.5", "not an integer"},
+		{"tower of powers", "9^9^9", "the power is too large"},
+		{"higher tower", "9^9^9^9^9", "the power is too large"},
+		{"tower below one", "0.1^9^9", "the power is too large"},
+		{"large negative exponent", "2^-99999", "the power is too large"},
+		{"repeated powers", "((((99999999999^9)^9)^9)^9)^9", "too large"},
 		{"too many bits", "2^4095*4", "too large"},
 		{"100,000 brackets", strings.Repeat("(", 100_000), "too long"},
 		{"513 characters", strings.Repeat("1", 513), "too long"},
@@ -102,16 +102,16 @@ func TestEvaluateRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := calculator.Evaluate(test.expression)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%s, %v; want an error with %q", got, err, test.says)
+				t.Errorf("%s, %v; expected an error with %q", got, err, test.says)
 			}
 			if err != nil && len(err.Error()) > 300 {
-				t.Errorf("the message takes %d bytes", len(err.Error()))
+				t.Errorf("the message has %d bytes, want at most 300", len(err.Error()))
 			}
 		})
 	}
 }
 
-func TestLimitsAreReached(t *testing.T) {
+func TestLimits(t *testing.T) {
 	tests := []struct{ name, expression string }{
 		{"512 characters", "1" + strings.Repeat("+1", 255) + " "},
 		{"64 brackets", strings.Repeat("(", 64) + "1" + strings.Repeat(")", 64)},
@@ -127,15 +127,15 @@ func TestLimitsAreReached(t *testing.T) {
 	}
 }
 
-// tree is a random expression: how it is written and what it is worth.
+// tree is a random expression with its value.
 type tree struct {
 	text  string
-	binds int // 1 sum, 2 product, 3 sign, 4 power, 5 atom
+	level int // precedence: 1 sum, 2 product, 3 sign, 4 power, 5 atom
 	value *big.Rat
 }
 
-// grow draws a tree; the reference computes with big.Rat as it goes and knows
-// nothing of parsing. A value of nil is a division by zero.
+// grow draws a tree and computes its value with big.Rat, without parsing. The value is
+// nil after a division by zero.
 func grow(t *rapid.T, depth int) tree {
 	kind := rapid.IntRange(0, 6).Draw(t, "kind")
 	if depth == 0 || kind == 0 {
@@ -164,8 +164,9 @@ func grow(t *rapid.T, depth int) tree {
 	return tree{bracket(a, 2) + "/" + bracket(b, 3), 2, compute(a, b, (*big.Rat).Quo)}
 }
 
-func bracket(a tree, binds int) string {
-	if a.binds < binds {
+// bracket adds brackets if the tree has a lower precedence than level.
+func bracket(a tree, level int) string {
+	if a.level < level {
 		return "(" + a.text + ")"
 	}
 	return a.text
@@ -178,9 +179,8 @@ func compute(a, b tree, do func(z, x, y *big.Rat) *big.Rat) *big.Rat {
 	return do(new(big.Rat), a.value, b.value)
 }
 
-// TestEvaluateAgreesWithTheTree prints random trees with no more brackets than
-// the precedence asks for, and reads them back.
-func TestEvaluateAgreesWithTheTree(t *testing.T) {
+// TestEvaluateRandom evaluates random trees, printed with no more brackets than needed.
+func TestEvaluateRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := grow(t, 4)
 		got, err := calculator.Evaluate(want.text)
@@ -195,7 +195,7 @@ func TestEvaluateAgreesWithTheTree(t *testing.T) {
 		}
 		value, ok := new(big.Rat).SetString(string(got))
 		if !ok || !json.Valid([]byte(got)) {
-			t.Fatalf("%s = %s is no JSON number", want.text, got)
+			t.Fatalf("%s = %s is not a JSON number", want.text, got)
 		}
 		off := new(big.Rat).Sub(value, want.value)
 		limit := new(big.Rat).Mul(want.value, big.NewRat(1, 100_000_000_000))
@@ -220,9 +220,9 @@ func FuzzEvaluate(f *testing.F) {
 		if !json.Valid([]byte(got)) || len(got) > 3000 {
 			t.Errorf("%q = %s", expression, got)
 		}
-		// Twice a value near the limits may be beyond them, or its digits.
+		// The difference may exceed a limit.
 		if again, err := calculator.Evaluate(string(got) + "-(" + string(got) + ")"); err == nil && again != "0" {
-			t.Errorf("%q = %s, which less itself is %s", expression, got, again)
+			t.Errorf("%q = %s; minus itself it is %s", expression, got, again)
 		}
 	})
 }
@@ -238,8 +238,8 @@ func BenchmarkCalculator(b *testing.B) {
 	}
 }
 
-// worstSum is the dearest that fits the limits: fractions without a common
-// denominator.
+// worstSum returns the most expensive expression within the limits: fractions without
+// a common denominator.
 func worstSum() string {
 	text := "1/3"
 	for n := 5; len(text) < 500; n += 2 {

@@ -1,11 +1,9 @@
-// Package episode keeps what the gym's environments have in common: it refuses
-// tasks that are not theirs ([Of], [Known]), counts the turns of an episode and
-// decides how each one ends.
+// Package episode has what environments share: checks of tasks, and the state of an
+// episode.
 //
-// An environment holds a [Turns], calls [Turns.Begin] when it is reset,
-// [Turns.Open] before it does anything in a step, and [Turns.Take] when the
-// step is done. A step outside of a running episode is thereby refused before
-// it can change anything, the end of a task wins over the limit when both fall
-// on one step, and nothing but the constructors of package tools ever sets
-// Terminated or Truncated.
+// [CheckEnv] and [CheckLevel] return an error for a task of another environment and for
+// unknown rules or levels. An environment has a [Turns], calls [Turns.Begin] in Reset,
+// [Turns.CheckRunning] at the beginning of Step, and [Turns.Step] at its end. So a step
+// outside of an episode is an error before anything changes, and if the task ends on the
+// last allowed step, the episode is terminated and not truncated.
 package episode

@@ -8,16 +8,17 @@ import (
 	"toolgym/tools"
 )
 
-// Of refuses another environment's task.
+// CheckEnv returns an [*tools.Error] with code Invalid if the task belongs to another
+// environment.
 func CheckEnv(env string, task tools.Task) error {
 	if task.Env != env {
-		return refusal.New("env", "a task of "+env, "a task of %q", task.Env)
+		return refusal.New("env", "a task of "+env, "task of environment %q", task.Env)
 	}
 	return nil
 }
 
-// Known refuses rules and levels that do not exist. Levels lists those of a rule
-// set, and nothing for unknown rules.
+// CheckLevel returns an [*tools.Error] with code Invalid for unknown rules or levels.
+// levels returns the levels of a rule set, or nil for unknown rules.
 func CheckLevel(rules, level string, levels func(rules string) []string) error {
 	known := levels(rules)
 	switch {
@@ -29,18 +30,17 @@ func CheckLevel(rules, level string, levels func(rules string) []string) error {
 	return nil
 }
 
-// Turns counts the steps of one episode. The zero value is an episode that has
-// not begun.
+// Turns counts the steps of an episode. The zero value has no episode.
 type Turns struct {
 	limit, taken   int
 	begun, running bool
 }
 
-// Begin starts an episode of at most limit turns.
+// Begin starts an episode of at most limit steps.
 func (t *Turns) Begin(limit int) { *t = Turns{limit: limit, begun: true, running: true} }
 
-// Open reports, as an [*tools.Error] with code Conflict, that no step can be
-// taken: before the first Begin and after the end.
+// CheckRunning returns an [*tools.Error] with code Conflict if no episode is running:
+// before the first Begin and after the end.
 func (t *Turns) CheckRunning() error {
 	switch {
 	case t.running:
@@ -51,8 +51,8 @@ func (t *Turns) CheckRunning() error {
 	return &tools.Error{Code: tools.Conflict, Message: "no episode has begun", Want: "a reset before the first step"}
 }
 
-// Take spends a turn and makes its step: a termination when the task has come
-// to its end, else a truncation at the limit, else a transition.
+// Step counts a step and returns it: a termination if the task has ended, else a
+// truncation at the limit, else a transition.
 func (t *Turns) Step(call tools.Call, result tools.Result, reward float64, ended bool) tools.Step {
 	t.taken++
 	switch {

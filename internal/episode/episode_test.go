@@ -2,7 +2,6 @@ package episode_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,43 +10,51 @@ import (
 	"toolgym/tools"
 )
 
-func TestTasksThatDoNotExist(t *testing.T) {
+func TestChecks(t *testing.T) {
 	levels := func(rules string) []string {
 		return map[string][]string{tools.Sound: {"0", "1"}, tools.Documented: {"0"}}[rules]
 	}
 	tests := []struct {
 		name string
 		err  error
-		want string
+		want *tools.Error // nil if there is no error
 	}{
-		{"known", episode.CheckLevel(tools.Sound, "1", levels), "<nil>"},
-		{"level of other rules", episode.CheckLevel(tools.Documented, "1", levels), `level: unknown level "1" under the documented rules; expected one of 0`},
-		{"no level", episode.CheckLevel(tools.Sound, "", levels), `level: unknown level "" under the sound rules; expected one of 0, 1`},
-		{"rules", episode.CheckLevel("loose", "0", levels), `rules: unknown rules "loose"; expected one of sound, documented`},
-		{"its own task", episode.CheckEnv("maze", tools.Task{Env: "maze"}), "<nil>"},
-		{"another's task", episode.CheckEnv("maze", tools.Task{Env: "chess"}), `env: a task of "chess"; expected a task of maze`},
+		{"valid", episode.CheckLevel(tools.Sound, "1", levels), nil},
+		{"level of other rules", episode.CheckLevel(tools.Documented, "1", levels),
+			&tools.Error{Code: tools.Invalid, Where: "level", Message: `unknown level "1" under the documented rules`, Want: "one of 0"}},
+		{"no level", episode.CheckLevel(tools.Sound, "", levels),
+			&tools.Error{Code: tools.Invalid, Where: "level", Message: `unknown level "" under the sound rules`, Want: "one of 0, 1"}},
+		{"unknown rules", episode.CheckLevel("loose", "0", levels),
+			&tools.Error{Code: tools.Invalid, Where: "rules", Message: `unknown rules "loose"`, Want: "one of sound, documented"}},
+		{"own task", episode.CheckEnv("maze", tools.Task{Env: "maze"}), nil},
+		{"task of another environment", episode.CheckEnv("maze", tools.Task{Env: "chess"}),
+			&tools.Error{Code: tools.Invalid, Where: "env", Message: `task of environment "chess"`, Want: "a task of maze"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := fmt.Sprint(test.err); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
+			got, ok := errors.AsType[*tools.Error](test.err)
+			if ok != (test.err != nil) {
+				t.Fatalf("got %v, want a *tools.Error", test.err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
 }
 
 func TestTurns(t *testing.T) {
-	type outcome struct{ Terminated, Truncated, Open bool }
+	type outcome struct{ Terminated, Truncated, Running bool }
 	tests := []struct {
 		name  string
 		limit int
 		ended []bool
 		want  []outcome
 	}{
-		{"goes on below the limit", 3, []bool{false, false}, []outcome{{Open: true}, {Open: true}}},
-		{"the limit truncates", 2, []bool{false, false}, []outcome{{Open: true}, {Truncated: true}}},
-		{"the end terminates", 2, []bool{true}, []outcome{{Terminated: true}}},
-		{"the end wins over the limit", 2, []bool{false, true}, []outcome{{Open: true}, {Terminated: true}}},
+		{"below the limit", 3, []bool{false, false}, []outcome{{Running: true}, {Running: true}}},
+		{"truncated at the limit", 2, []bool{false, false}, []outcome{{Running: true}, {Truncated: true}}},
+		{"terminated at the end", 2, []bool{true}, []outcome{{Terminated: true}}},
+		{"terminated at the limit", 2, []bool{false, true}, []outcome{{Running: true}, {Terminated: true}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -65,16 +72,16 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func TestTurnsAreClosedUntilBegun(t *testing.T) {
+func TestTurnsWithoutEpisode(t *testing.T) {
 	var turns episode.Turns
 	var e *tools.Error
 	if err := turns.CheckRunning(); !errors.As(err, &e) || e.Code != tools.Conflict {
-		t.Errorf("error %v, want a conflict", err)
+		t.Errorf("got error %v, want one with code conflict", err)
 	}
 	turns.Begin(1)
 	turns.Step(tools.Call{}, tools.Result{}, 0, false)
 	turns.Begin(1)
 	if err := turns.CheckRunning(); err != nil {
-		t.Errorf("closed after a second beginning: %v", err)
+		t.Errorf("after the second Begin: %v", err)
 	}
 }
