@@ -21,7 +21,7 @@ func (s *Server) authenticated(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := &exchangeOf(c.Request().Context()).caller
 		if len(s.config.Tokens) == 0 {
-			who.roles = []string{Admin} // whoever reaches this machine
+			who.roles = []string{Admin} // any client of this machine
 			return next(c)
 		}
 		secret, refusal := secretOf(c.Request().Header)
@@ -60,7 +60,7 @@ func secretOf(header http.Header) (string, *failure) {
 	}
 	scheme, secret, _ := strings.Cut(given[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return "", unauthorized("the Authorization header is of another kind; want Bearer and a token")
+		return "", unauthorized("the Authorization header is of another kind; expected Bearer and a token")
 	}
 	return secret, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func textOf(ctx huma.Context) ([]byte, []error) {
 		ctx.SetHeader("Retry-After", "1")
 		return nil, []error{&flawed{http.StatusServiceUnavailable, "the request had no turn; too much is being computed", ""}}
 	}
-	return text, check.validate(text)
+	return text, check.validate(ctx.Context(), text)
 }
 
 // unfit reports a value that is valid but does not fit its Go type: an integer
@@ -82,7 +83,7 @@ func unfit(err error) *flawed {
 	f := &flawed{status: http.StatusUnprocessableEntity, message: "the value does not fit"}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		f.pointer = "#/" + strings.ReplaceAll(e.Field, ".", "/")
-		f.message = fmt.Sprintf("%s does not fit; want a %s in plain digits", e.Value, e.Type)
+		f.message = fmt.Sprintf("%s does not fit; expected a %s in plain digits", e.Value, e.Type)
 	}
 	return f
 }
@@ -127,10 +128,10 @@ const checkKey = "body"
 // since net/http reads on after an answer, for whatever is left of the body.
 func (k *bodyCheck) read(ctx huma.Context) ([]byte, *flawed) {
 	if coding := ctx.Header("Content-Encoding"); !plain(coding) {
-		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %.80q; want it as it is", coding), ""}
+		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %.80q; expected it as it is", coding), ""}
 	}
 	if kind := ctx.Header("Content-Type"); !isJSON(kind) {
-		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; want application/json", kind), ""}
+		return nil, &flawed{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %.80q; expected application/json", kind), ""}
 	}
 	text, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), k.limit+1))
 	timeout := net.Error(nil)
@@ -160,7 +161,7 @@ func isJSON(kind string) bool {
 }
 
 // validate reports everything that is wrong with the text.
-func (k *bodyCheck) validate(text []byte) []error {
+func (k *bodyCheck) validate(ctx context.Context, text []byte) []error {
 	limits := strictjson.Defaults()
 	limits.Values = max(limits.Values, len(text)/bytesPerValue)
 	value, err := limits.Decode(text)
@@ -172,11 +173,11 @@ func (k *bodyCheck) validate(text []byte) []error {
 	}
 	if k.number != nil {
 		if n, pointer := k.number(value); n > k.most {
-			return []error{&flawed{http.StatusRequestEntityTooLarge, fmt.Sprintf("%d completions and groups; want at most %d in a request", n, k.most), pointer}}
+			return []error{&flawed{http.StatusRequestEntityTooLarge, fmt.Sprintf("%d completions and groups; expected at most %d in a request", n, k.most), pointer}}
 		}
 	}
 	var errs []error
-	violations, err := k.schema.ValidateWithin(nil, value) // the schema is our own
+	violations, err := k.schema.ValidateWithin(ctx, nil, value) // the schema is our own
 	if err != nil {
 		return []error{err}
 	}
@@ -199,7 +200,7 @@ func (k *bodyCheck) flaws(value any, v tools.Violation) []error {
 		known := slices.Sorted(maps.Keys(k.fields.Properties))
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			if k.fields.Properties[name] == nil {
-				add(fmt.Sprintf("unknown field %.80q; want only %s", name, strings.Join(known, ", ")), "#"+strictjson.Pointer(fmt.Sprintf("%.80s", name)))
+				add(fmt.Sprintf("unknown field %.80q; expected only %s", name, strings.Join(known, ", ")), "#"+strictjson.Pointer(fmt.Sprintf("%.80s", name)))
 			}
 		}
 	case v.Pointer == "" && v.Keyword == "required":

@@ -25,7 +25,7 @@ type Config struct {
 	Specs tools.Specs // the environments, in the order of display
 
 	// Skills are offered as tools in their environments and listed at
-	// /v1/skills; nil for none. Nobody may change the library while it is served.
+	// /v1/skills; nil for none. The library must not be changed while it is served.
 	Skills *skill.Library
 
 	Now    func() time.Time // the clock; default time.Now

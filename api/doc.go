@@ -31,7 +31,7 @@
 // starts replays the live episodes and goes on where the last one stopped,
 // however that ended: ids, request ids and times to expire stay what they were.
 // An episode whose replay gives other steps than before (its environment has
-// changed) is over. When a step could not be written, nobody knows whether it
+// changed) is over. When a step could not be written, it is unknown whether it
 // was: the next call on its episode reads the database first. One server plays
 // the episodes of a database; a second one is refused.
 //
@@ -104,7 +104,8 @@
 // HTTP itself adds 400 (no JSON), 405, 408, 413, 415, 421 (a Host that is not
 // ours), 403 (a page of another origin) and 429; 429 and 503 say in Retry-After
 // when to come again. What goes wrong on our side is 500 with nothing but the
-// request id, and is logged once, in the record of the request.
+// request id, and is logged once, in the record of the request. What cannot be
+// kept because the disk is full is 503 (exhausted), and logged as well.
 //
 // # Adding a resource
 //

@@ -43,7 +43,7 @@ func humaConfig(version string) huma.Config {
 }
 
 // schemaName names a schema by its type; those of other packages than the
-// vocabulary and the wire carry their package's name, so that two can not meet.
+// vocabulary and the wire carry their package's name, so that two cannot meet.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -182,7 +182,7 @@ func orNull(schema *huma.Schema) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{schema, {Type: "null"}}, Description: schema.Description}
 }
 
-// settle mends what reflection can not know, when every type is registered: no
+// settle mends what reflection cannot know, when every type is registered: no
 // list here is ever null (an array of fixed length is, where a pointer leads to
 // it), and seeds have all 64 bits. huma's own error types are replaced by ours.
 func settle(doc *huma.OpenAPI) {

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"toolgym/api"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
+	"toolgym/tools/arithmetic"
 )
 
 // again shuts a server down and starts another on the same data, at the same
@@ -189,7 +191,7 @@ func TestNothingIsAnsweredThatIsNotKept(t *testing.T) {
 	}
 }
 
-// TestAnEnvironmentThatChanged can not bring its old episodes back; the others
+// TestAnEnvironmentThatChanged cannot bring its old episodes back; the others
 // are.
 func TestAnEnvironmentThatChanged(t *testing.T) {
 	data := t.TempDir()
@@ -237,5 +239,28 @@ func TestManyEpisodesComeBack(t *testing.T) {
 		if got := f.ask("GET", path, ""); !strings.Contains(got.body, fmt.Sprintf(`"step":%d,`, n%7)) {
 			t.Errorf("%s: %d %.200s", path, got.status, got.body)
 		}
+	}
+}
+
+// TestAPanicWhileEpisodesComeBack restarts a server whose environment panics when
+// one episode is replayed: the others come back, and the log has the episode.
+func TestAPanicWhileEpisodesComeBack(t *testing.T) {
+	config := api.Config{Data: t.TempDir(), IdleExpiry: time.Hour, Specs: tools.Specs{arithmetic.Spec()}}
+	f := serve(t, config)
+	broken, intact := f.begin("arithmetic/0/7"), f.begin("arithmetic/0/8")
+	for _, path := range []string{broken, intact} {
+		f.ask("POST", path+"/calls", `{"name":"add","arguments":{"a":1,"b":2}}`)
+	}
+	before := f.ask("GET", intact, "").body
+	config.Specs = tools.Specs{testkit.WithPanic(arithmetic.Spec(), 7, true)}
+	f = f.again(t, config)
+	if got := f.ask("GET", intact, ""); got.body != before {
+		t.Errorf("the other episode was\n%s is\n%s", before, got.body)
+	}
+	if got := f.ask("GET", broken, ""); got.status == http.StatusOK || strings.Contains(got.body, testkit.PanicValue) {
+		t.Errorf("the episode that cannot be replayed: %d %s", got.status, got.body)
+	}
+	if log := f.logged(); !strings.Contains(log, "episode="+strings.TrimPrefix(broken, "/v1/episodes/")) || !strings.Contains(log, testkit.PanicValue) {
+		t.Errorf("the log: %s", log)
 	}
 }

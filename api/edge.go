@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 )
@@ -15,6 +16,11 @@ import (
 // path, a wrong method, a refusal of the guards, a panic.
 func (s *Server) onError(err error, c echo.Context) {
 	ctx := c.Request().Context()
+	x := exchangeOf(ctx)
+	if x.failed { // Echo comes here again with the error that the logger has come with
+		return
+	}
+	x.failed = true
 	f := httpFailure(err, c.Response().Header())
 	if f == nil && hungUp(ctx) {
 		return
@@ -22,8 +28,12 @@ func (s *Server) onError(err error, c echo.Context) {
 	if f == nil {
 		f = asFault(ctx, err)
 	}
+	if f.fault != nil {
+		exchangeOf(ctx).fault = f.fault
+	}
 	switch {
-	case c.Response().Committed:
+	case c.Response().Committed: // it must not look whole: its end cannot be sent any more
+		_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(time.Unix(1, 0))
 	case s.lab != nil && readsPages(c.Request()) && !strings.HasPrefix(c.Request().URL.Path, "/v1/"):
 		if f.Status == http.StatusInternalServerError {
 			f.Detail += " " + exchangeOf(ctx).id
@@ -50,14 +60,18 @@ func httpFailure(err error, header http.Header) *failure {
 	case http.StatusNotFound:
 		return fail(e.Code, "there is nothing at this path; /docs lists what there is")
 	case http.StatusMethodNotAllowed:
-		allow := header.Get(echo.HeaderAllow)
-		if strings.Contains(allow, http.MethodGet) {
-			allow += ", " + http.MethodHead
-			header.Set(echo.HeaderAllow, allow)
-		}
-		return fail(e.Code, "this path does not take the method; want one of "+allow)
+		allowHead(header)
+		return fail(e.Code, "this path does not take the method; expected one of "+header.Get(echo.HeaderAllow))
 	}
 	return fail(e.Code, http.StatusText(e.Code))
+}
+
+// allowHead adds HEAD to the methods of a path that Echo lists: GET routes answer it.
+func allowHead(header http.Header) {
+	allow := header.Get(echo.HeaderAllow)
+	if strings.Contains(allow, http.MethodGet) && !strings.Contains(allow, http.MethodHead) {
+		header.Set(echo.HeaderAllow, allow+", "+http.MethodHead)
+	}
 }
 
 // edgeFailure is failureOf for the handlers that are Echo's own.
@@ -83,7 +97,7 @@ const seeLog = "the server could not do this; its log says why, under the reques
 func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // write sends a problem document. That the client may be gone by now is
-// nobody's fault.
+// not an error.
 func write(c echo.Context, f *failure) {
 	header := c.Response().Header()
 	maps.Copy(header, f.header)

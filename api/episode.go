@@ -27,8 +27,8 @@ type episode struct {
 	maxSteps int
 	ledger   *ledger
 
-	// turn holds one token. Whoever has it may touch env and add a step;
-	// nobody else waits for a lock that a slow environment holds.
+	// turn holds one token. Its holder may use env and add a step;
+	// no lock is held while a slow environment works.
 	turn chan struct{}
 	env  tools.Env // nil when it has to be made again
 	torn bool      // the ledger may know more than path does

@@ -81,7 +81,7 @@ func (s *Server) open(ctx context.Context, spec tools.Spec, task tools.Task, mov
 }
 
 // openAs is open with an id. The episode is put into the table and then into
-// the ledger; nobody knows its id before both have it.
+// the ledger; its id is returned after both have it.
 func (s *Server) openAs(ctx context.Context, id string, spec tools.Spec, task tools.Task, moves []store.Move) (*created[client.State], error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
 	defer cancel()

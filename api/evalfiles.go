@@ -123,7 +123,8 @@ func (s *Server) compareEvals(ctx context.Context, in *comparePath) (*reply[eval
 	return answered(comparison), nil
 }
 
-// exportEval sends the run and its trials, a line each.
+// exportEval sends the run and its trials, a line each. One trial at a time is in
+// memory.
 func (s *Server) exportEval(c echo.Context) error {
 	ctx, name := c.Request().Context(), c.Param("id")
 	if _, err := s.findEval(ctx, name); err != nil {
@@ -133,21 +134,12 @@ func (s *Server) exportEval(c echo.Context) error {
 	if err != nil {
 		return edgeFailure(err)
 	}
-	records, err := s.ledger.store.Records(ctx, name, "")
-	if err != nil {
-		return edgeFailure(err)
-	}
 	s.unhurried(c)
 	c.Response().Header().Set(echo.HeaderContentType, "application/x-ndjson")
 	lines := json.NewEncoder(c.Response())
 	lines.SetEscapeHTML(false)
 	if err := lines.Encode(run); err != nil {
-		return nil //nolint:nilerr // the client has gone
+		return sending(ctx, err)
 	}
-	for _, record := range records {
-		if err := lines.Encode(record); err != nil {
-			return nil //nolint:nilerr // the client has gone
-		}
-	}
-	return nil
+	return sending(ctx, s.ledger.store.EachRecord(ctx, name, "", func(r eval.Record) error { return lines.Encode(r) }))
 }

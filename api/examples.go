@@ -89,11 +89,11 @@ func exampleRewards() (dialect.RewardQuery, dialect.Rewards) {
 		Query: []string{"<|im_start|>user\nThank you!<|im_end|>\n<|im_start|>assistant\nYou are welcome!<|im_end|>"}, Prompts: []string{"<|im_start|>user\nThank you!<|im_end|>\n<|im_start|>assistant\n"},
 		Labels: []string{`{"tools":[],"expected":{"calls":[]}}`},
 	}
-	asked, err := dialect.OpenRLHF(query, &intake.Desk{})
+	sent, err := dialect.OpenRLHF(query, &intake.Desk{})
 	if err != nil {
 		panic("api: the example of rewards is wrong: " + err.Error())
 	}
-	rewards, err := asked.Rewards(scored(asked.Request))
+	rewards, err := sent.Rewards(scored(sent.Request))
 	if err != nil {
 		panic("api: the example of rewards is wrong: " + err.Error())
 	}
@@ -109,7 +109,7 @@ func scored(request grpo.Request) grpo.Response {
 			return response
 		}
 	}
-	panic("api: an example can not be scored: " + err.Error())
+	panic("api: an example cannot be scored: " + err.Error())
 }
 
 func exampleRun() training.State {

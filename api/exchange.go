@@ -23,6 +23,7 @@ type exchange struct {
 	id     string
 	caller caller
 	fault  error // ours or the outside's; the client sees only the id
+	failed bool  // onError has dealt with its error
 
 	charging sync.Mutex  // guards charged
 	weight   int64       // bytes of its body
@@ -51,6 +52,7 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, x.id)
 		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
+		c.Response().Before(func() { allowHead(c.Response().Header()) }) // of OPTIONS, which Echo answers
 		c.SetRequest(r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 		return next(c)
 	}

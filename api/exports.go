@@ -37,14 +37,23 @@ func (s *Server) exportEpisodes(c echo.Context) error {
 	lines := json.NewEncoder(c.Response())
 	lines.SetEscapeHTML(false)
 	if err := s.exportOver(ctx, lines); err != nil {
-		return err // the answer has begun: it breaks off, and the log says why
+		return sending(ctx, err)
 	}
 	for _, seat := range s.episodes.page(exchangeOf(ctx).caller, 0, s.config.MaxEpisodes) {
 		if err := lines.Encode(exported{seat.id, seat.owner, true, seat.trajectory()}); err != nil {
-			return nil //nolint:nilerr // the client has gone
+			return sending(ctx, err)
 		}
 	}
 	return nil
+}
+
+// sending is the error of an answer that has begun: it breaks off, and the log
+// says why, unless the client has gone.
+func sending(ctx context.Context, err error) error {
+	if err == nil || hungUp(ctx) {
+		return nil
+	}
+	return fmt.Errorf("sending an export: %w", err)
 }
 
 // exportOver writes the episodes that are over, and in the database alone.

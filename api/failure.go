@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"toolgym/api/client"
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/quota"
 	"toolgym/tools"
 )
@@ -21,6 +22,7 @@ import (
 type failure struct {
 	client.Problem
 	header http.Header
+	fault  error // for the log; nil for what is the caller's
 }
 
 var (
@@ -61,10 +63,19 @@ type busy struct {
 
 func (b *busy) Unwrap() error { return b.error }
 
+// diskWait is after which time a request is worth trying again that failed because
+// the disk is full.
+const diskWait = 10 * time.Second
+
 // failureOf turns an error of a handler into what the client may see of it. It
 // returns nil for our own and the outside's faults, which the client may not.
 func failureOf(op *huma.Operation, err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if atomicfile.IsFull(err) { // before the tools.Error of the database, which has a path
+		f := fail(http.StatusServiceUnavailable, "the disk of the server is full").after(diskWait)
+		f.Code, f.fault = tools.Exhausted, err
 		return f
 	}
 	e, ok := errors.AsType[*tools.Error](err)
@@ -73,7 +84,7 @@ func failureOf(op *huma.Operation, err error) *failure {
 	}
 	detail := e.Message
 	if e.Want != "" {
-		detail += "; want " + e.Want
+		detail += "; expected " + e.Want
 	}
 	f := fail(statusOf(e.Code), detail)
 	if _, over := errors.AsType[*quota.ShareError](err); over {
@@ -138,8 +149,8 @@ func restated(op *huma.Operation, model *huma.ErrorModel) *failure {
 	}
 	if len(f.Errors) == 1 {
 		f.Detail = f.Errors[0].Detail
-		if want := f.Errors[0].Want; want != "" {
-			f.Detail += "; want " + want
+		if want := f.Errors[0].Want; expected != "" {
+			f.Detail += "; expected " + want
 		}
 		if f.Errors[0].Pointer+f.Errors[0].Parameter == "" {
 			f.Errors = nil // the detail says it all
@@ -157,7 +168,7 @@ func flawOf(op *huma.Operation, detail *huma.ErrorDetail) client.Flaw {
 	}
 	if _, name, ok := strings.Cut(detail.Location, "."); ok {
 		flaw.Parameter = fmt.Sprintf("%.80s", name)
-		if !strings.Contains(flaw.Detail, "; want ") {
+		if !strings.Contains(flaw.Detail, "; expected ") {
 			flaw.Want = admitted(op, name)
 		}
 	}

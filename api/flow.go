@@ -58,7 +58,7 @@ func (f *flow) wait() error {
 	return nil
 }
 
-// Write answers the client at once. When it can not, nothing more is read.
+// Write answers the client at once. When it cannot, nothing more is read.
 func (f *flow) Write(text []byte) (int, error) {
 	f.begin()
 	_ = f.control.SetWriteDeadline(time.Now().Add(f.patience))

@@ -22,6 +22,7 @@ func (s *Server) labRoutes() error {
 	s.lab, err = lab.New(lab.Config{Specs: s.config.Specs, Scorer: s.scorer, Desk: &s.desk, MaxBody: s.config.MaxBody, CallTimeout: s.config.CallTimeout, Rubric: *s.config.Rubric, Runs: s.runs, Evals: s.labEvaluations(),
 		Ollama: s.config.Ollama, Logger: s.config.Logger, Judged: s.logScores, Checkpoint: s.config.Checkpoint, Now: s.config.Now, Guarded: len(s.config.Tokens) > 0, Stopping: s.stopping,
 		Events: s.shares.events, Share: s.config.TokenShare, Idle: s.config.StreamTimeout,
+		Turn:  s.labTurn,
 		Owner: func(ctx context.Context) string { return exchangeOf(ctx).caller.name },
 		Owns:  func(ctx context.Context, owner string) bool { return exchangeOf(ctx).caller.owns(owner) }})
 	if err != nil {
@@ -35,6 +36,12 @@ func (s *Server) labRoutes() error {
 		s.signInRoutes(s.lab)
 	}
 	return nil
+}
+
+// labTurn gives a page that computes its turn.
+func (s *Server) labTurn(ctx context.Context) (end func(), err error) {
+	turn := s.newTurn(ctx, s.config.CallTimeout)
+	return turn.End, turn.Begin(ctx)
 }
 
 // page serves a route of the lab: who has no token yet is sent to the page that
@@ -77,6 +84,9 @@ func readsPages(r *http.Request) bool {
 func (s *Server) showFailure(c echo.Context, f *failure) error {
 	if !readsPages(c.Request()) {
 		return f
+	}
+	if f.fault != nil {
+		exchangeOf(c.Request().Context()).fault = f.fault
 	}
 	maps.Copy(c.Response().Header(), f.header)
 	detail := f.Detail

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,9 @@ import (
 
 	"toolgym/api"
 	"toolgym/api/client"
+	"toolgym/api/training"
 	"toolgym/grpo/eval"
+	"toolgym/internal/evaluation"
 	"toolgym/policy/telemetry"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
@@ -59,7 +62,7 @@ func code(err error) string {
 func TestClientTrains(t *testing.T) {
 	f := trainer(t, api.Config{Data: t.TempDir()})
 	c, ctx := speaker(t, f.url, ""), t.Context()
-	run, err := c.StartPolicyRun(ctx, map[string]any{"algo": "grpo", "stages": []string{"0"}, "seed": 1, "updates": 6})
+	run, err := c.StartPolicyRun(ctx, client.PolicyRunStart{Algo: "grpo", Stages: []string{"0"}, Seed: 1, Updates: 6})
 	if err != nil || run.State != "running" {
 		t.Fatalf("%+v, %v", run, err)
 	}
@@ -110,7 +113,7 @@ func TestClientTrains(t *testing.T) {
 			t.Errorf("watching it: %v", err)
 		}
 	}
-	if _, err := c.StartPolicyRun(ctx, map[string]any{"algo": "ppo"}); code(err) != tools.Invalid {
+	if _, err := c.StartPolicyRun(ctx, client.PolicyRunStart{Algo: "ppo"}); code(err) != tools.Invalid {
 		t.Errorf("no such algorithm: %v", err)
 	}
 }
@@ -118,9 +121,7 @@ func TestClientTrains(t *testing.T) {
 func TestClientHoldsATraining(t *testing.T) {
 	f := trainer(t, api.Config{})
 	c, ctx := speaker(t, f.url, ""), t.Context()
-	run, err := c.StartPolicyRun(ctx, struct {
-		Updates int `json:"updates"`
-	}{100000})
+	run, err := c.StartPolicyRun(ctx, client.PolicyRunStart{Updates: 100000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestEventsOutliveTheirConnection(t *testing.T) {
 	}))
 	defer cutting.Close()
 	c := speaker(t, cutting.URL, "")
-	run, err := c.StartPolicyRun(t.Context(), map[string]any{"stages": []string{"0"}, "updates": 5})
+	run, err := c.StartPolicyRun(t.Context(), client.PolicyRunStart{Stages: []string{"0"}, Updates: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestClientEvaluates(t *testing.T) {
 	f := serve(t, api.Config{Data: t.TempDir(), Ollama: []string{scripted(t, nil)}, Specs: tools.Specs{arithmetic.Spec()}})
 	c, ctx := speaker(t, f.url, ""), t.Context()
 	for _, name := range []string{"first / try", "second"} {
-		begun, err := c.BeginEval(ctx, map[string]any{"model": "mute", "run": name, "levels": []string{"0"}, "n": 3, "seed": 1})
+		begun, err := c.StartEval(ctx, client.EvaluationRequest{Model: "mute", Run: name, Levels: []string{"0"}, N: 3, Seed: 1})
 		if err != nil || begun.Name != name || begun.Planned != 3 {
 			t.Fatalf("%+v, %v", begun, err)
 		}
@@ -256,7 +257,7 @@ func TestClientEvaluates(t *testing.T) {
 	if _, err := c.EvalReport(ctx, "second", "pdf"); code(err) != tools.Invalid {
 		t.Errorf("as PDF: %v", err)
 	}
-	if _, err := c.BeginEval(ctx, map[string]any{"model": "mute", "run": "second"}); code(err) != tools.Conflict {
+	if _, err := c.StartEval(ctx, client.EvaluationRequest{Model: "mute", Run: "second"}); code(err) != tools.Conflict {
 		t.Errorf("the same name: %v", err)
 	}
 	if err := c.CancelEval(ctx, "second"); err != nil {
@@ -264,5 +265,28 @@ func TestClientEvaluates(t *testing.T) {
 	}
 	if _, err := c.Eval(ctx, "second"); code(err) != tools.NotFound {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestClientRequestFields holds the requests of the client together with those of
+// the server: the same fields, of the same types.
+func TestClientRequestFields(t *testing.T) {
+	fields := func(v any) map[string]string {
+		found, typ := map[string]string{}, reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
+				found[name] = strings.ReplaceAll(f.Type.String(), "evaluation.", "client.")
+			}
+		}
+		return found
+	}
+	server := fields(evaluation.Request{})
+	delete(server, "command") // set by the command line only
+	if diff := cmp.Diff(server, fields(client.EvaluationRequest{})); diff != "" {
+		t.Errorf("evaluation (-server +client):\n%s", diff)
+	}
+	if diff := cmp.Diff(fields(training.Start{}), fields(client.PolicyRunStart{})); diff != "" {
+		t.Errorf("training (-server +client):\n%s", diff)
 	}
 }

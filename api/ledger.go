@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 	"toolgym/tools"
@@ -91,7 +92,7 @@ func (l *ledger) ready(ctx context.Context) error {
 // read finds what is kept of an episode.
 func (l *ledger) read(ctx context.Context, id string) (store.Episode, error) {
 	e, err := l.store.Episode(ctx, id)
-	return e, l.lost(ctx, err, "the episode can not be read now")
+	return e, l.lost(ctx, err, "the episode cannot be read now")
 }
 
 // delete forgets an episode.
@@ -126,7 +127,7 @@ func (l *ledger) lost(ctx context.Context, err error, message string) error {
 	switch {
 	case err == nil:
 		return nil
-	case refusal.Is(err, tools.NotFound):
+	case refusal.Is(err, tools.NotFound), atomicfile.IsFull(err):
 		return err
 	case refusal.Is(err, tools.Unavailable, tools.Exhausted):
 		exchangeOf(ctx).fault = err

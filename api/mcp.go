@@ -391,15 +391,17 @@ func (p *player) call(ctx context.Context, request *mcp.CallToolRequest) (*mcp.C
 
 // hidden is an error as the client may see it; what it may not goes to the log.
 func (p *player) hidden(ctx context.Context, method string, err error) error {
-	if f := failureOf(nil, err); f != nil {
+	f, id := failureOf(nil, err), exchangeOf(ctx).id
+	if f == nil || f.fault != nil {
+		p.config.Logger.LogAttrs(ctx, slog.LevelError, "mcp", slog.String("session", p.id), slog.String("request_id", id), slog.String("method", method), goroutine.Attr(err))
+	}
+	if f != nil {
 		code := int64(codeServer)
 		if f.Code == tools.Invalid || f.Code == tools.NotFound {
 			code = jsonrpc.CodeInvalidParams
 		}
 		return &jsonrpc.Error{Code: code, Message: f.Detail}
 	}
-	id := exchangeOf(ctx).id
-	p.config.Logger.LogAttrs(ctx, slog.LevelError, "mcp", slog.String("session", p.id), slog.String("request_id", id), slog.String("method", method), goroutine.Attr(err))
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error; the server's log says why, under the request id " + id}
 }
 

@@ -76,7 +76,7 @@ func newMetrics(s *Server) (*metrics, error) {
 	return m, nil
 }
 
-// knownMethod keeps methods that nobody knows out of the labels.
+// knownMethod keeps unknown methods out of the labels.
 func knownMethod(method string) string {
 	if slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodPatch, http.MethodOptions}, method) {
 		return method

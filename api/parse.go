@@ -13,20 +13,22 @@ func (s *Server) parseRoutes() {
 	request := parse.Request{Input: parse.Input{Text: &text, Family: parse.Hermes, FinishReason: "stop"}, Tools: tools.Set{exampleTool()}}
 	answer, err := request.Read()
 	if err != nil {
-		panic("api: the example of reading can not be read: " + err.Error())
+		panic("api: the example of reading cannot be read: " + err.Error())
 	}
 	handle(s, route{id: "parse", work: heavy, method: http.MethodPost, path: "/v1/parse", tag: "scores", role: Score,
 		summary: "Read the calls that a model wrote",
 		text: "Exactly one of text (what the model generated), message (a server's body: a chat message with any further fields, or an error) and " +
-			"stream (a server's chunks). The calls of the answer are those that count; attempts says of every one how well it is written and why, and " +
+			"stream (a server's chunks). The calls of the answer are those that count; attempts has the tier and the defects of every attempt, and " +
 			"defects sums that up. schema_valid is null without calls.",
 		request: request, answer: answer}, s.parse)
 }
 
 type parseInput struct{ Sent checked[parse.Request] }
 
-func (s *Server) parse(_ context.Context, in *parseInput) (*reply[parse.Reading], error) {
-	reading, err := s.desk.Read(in.Sent.text)
+func (s *Server) parse(ctx context.Context, in *parseInput) (*reply[parse.Reading], error) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.CallTimeout)
+	defer cancel()
+	reading, err := s.desk.Read(ctx, in.Sent.text)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type policyAct struct {
 	TaskID  string `json:"task_id"`
 	Run     string `json:"run,omitempty" doc:"The policy run whose checkpoint acts; when absent that of --checkpoint, or else the one in the binary that knows the task's level."`
 	Greedy  *bool  `json:"greedy,omitempty" nullable:"false" doc:"Takes the likeliest token each time: one plan. True when absent, unless samples is there."`
-	Samples int    `json:"samples,omitempty" minimum:"1" maximum:"256" doc:"Draws so many plans; implies greedy false."`
+	Samples int    `json:"samples,omitempty" minimum:"1" maximum:"256" doc:"Number of plans to draw; implies greedy false."`
 	Seed    uint64 `json:"seed,omitempty" format:"uint64" doc:"Of the draws."`
 }
 
@@ -40,7 +40,7 @@ func (s *Server) act(ctx context.Context, in *actInput) (*reply[client.Plans], e
 		return nil, err
 	}
 	if spec.Enumerate == nil {
-		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: spec.Name + " can not be planned", Want: "a task of arithmetic or gridworld"}
+		return nil, &tools.Error{Code: tools.Conflict, Where: "task_id", Message: spec.Name + " cannot be planned", Want: "a task of arithmetic or gridworld"}
 	}
 	if sent.Samples > 0 && sent.Greedy != nil && *sent.Greedy {
 		return nil, refusal.New("samples", "samples, or greedy", "samples of a greedy plan are all the same")

@@ -18,7 +18,8 @@ func (s *Server) policyRoutes() {
 	const tag = "policy"
 	full, ended := []int{http.StatusNotFound}, []int{http.StatusNotFound, http.StatusConflict}
 	handle(s, route{id: "start-policy-run", work: heavy, method: http.MethodPost, path: "/v1/policy/runs", tag: tag, role: Train, status: http.StatusCreated,
-		summary: "Start a training of the policy", text: "Every field may be absent. The run goes on after a restart of the server, once it is resumed.",
+		summary: "Start a training of the policy", text: "Every field may be absent. The run goes on after a restart of the server, once it is resumed. " +
+			"While the disk of the server is full, the run is paused, with the reason in error; it continues by itself, or when it is resumed.",
 		refusals: full, request: training.Start{Env: "arithmetic", Algo: "grpo", Seed: 1}, answer: exampleRun()}, s.startRun)
 	handle(s, route{id: "list-policy-runs", method: http.MethodGet, path: "/v1/policy/runs", tag: tag, role: Train,
 		summary: "The trainings, the newest first", answer: policyRuns{Runs: []training.State{exampleRun()}}}, s.listRuns)

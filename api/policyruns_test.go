@@ -14,8 +14,10 @@ import (
 	"toolgym/api"
 	"toolgym/api/training"
 	"toolgym/internal/sse"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
+	"toolgym/tools/gridworld"
 )
 
 // trainer is a server with something to train on.
@@ -257,5 +259,40 @@ func TestPolicyRunRefusals(t *testing.T) {
 		if got.status != http.StatusUnprocessableEntity {
 			t.Errorf("Last-Event-ID %s: %d %s", last, got.status, got.body)
 		}
+	}
+}
+
+// panickingEnumerator panics in the tasks of an episode after some plans.
+type panickingEnumerator struct {
+	tools.Enumerator
+	left int
+}
+
+func (p *panickingEnumerator) Act(token int) (float64, bool) {
+	if p.left--; p.left < 0 {
+		panic(testkit.PanicValue)
+	}
+	return p.Enumerator.Act(token)
+}
+
+// TestAPanicFailsItsTraining trains on an environment that panics, beside a run
+// that goes on.
+func TestAPanicFailsItsTraining(t *testing.T) {
+	spec := arithmetic.Spec()
+	spec.Enumerate = func() tools.Enumerator { return &panickingEnumerator{arithmetic.Spec().Enumerate(), 5000} }
+	f := serve(t, api.Config{Data: t.TempDir(), MaxRuns: 2, Specs: tools.Specs{spec, gridworld.Spec()}})
+	intact := f.startRun(`{"env":"gridworld","updates":100000}`)
+	broken := f.startRun(`{"stages":["0"],"updates":100000}`)
+	f.watch(broken, "", toTheEnd)
+	if state := f.runState(broken); state.State != training.Failed || state.Error == "" || strings.Contains(state.Error, testkit.PanicValue) {
+		t.Errorf("the run that panicked: %+v", state)
+	}
+	if log := f.logged(); !strings.Contains(log, "run="+strings.TrimPrefix(broken, "/v1/policy/runs/")) || !strings.Contains(log, testkit.PanicValue) {
+		t.Errorf("the log: %s", log)
+	}
+	seen := f.runState(intact).Updates
+	f.watch(intact, fmt.Sprint(seen), func(event) bool { return true })      // it makes further updates
+	if again := f.startRun(`{"env":"gridworld","updates":1}`); again == "" { // the slot is free
+		t.Error("no further run")
 	}
 }

@@ -57,7 +57,7 @@ func (s *Server) replayAll(ctx context.Context, kept []store.Episode) map[string
 					return err
 				})
 				if err != nil {
-					s.config.Logger.LogAttrs(ctx, slog.LevelWarn, "an episode can not be brought back",
+					s.config.Logger.LogAttrs(ctx, slog.LevelWarn, "an episode cannot be brought back",
 						slog.String("episode", k.ID), slog.String("task", k.Task), goroutine.Attr(err))
 					continue
 				}

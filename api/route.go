@@ -74,6 +74,9 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 		if f == nil {
 			f = faultOf(ctx, err)
 		}
+		if f.fault != nil {
+			exchangeOf(ctx).fault = f.fault
+		}
 		f.RequestID = exchangeOf(ctx).id
 		return nil, f
 	})
@@ -82,8 +85,7 @@ func handle[I, O any](s *Server, r route, do func(context.Context, *I) (*O, erro
 }
 
 // faultOf answers for errors that are not the caller's. A call that ran into
-// its time limit is told so. A client that hung up hears nothing, and nobody
-// else needs to.
+// its time limit is told so. A client that disconnected gets no answer.
 func faultOf(ctx context.Context, err error) *failure {
 	if hungUp(ctx) && errors.Is(err, context.Canceled) {
 		return fail(http.StatusServiceUnavailable, "the client hung up before its turn")
@@ -150,7 +152,7 @@ func queryFlaws(op *huma.Operation, raw string) *huma.ErrorModel {
 		case !slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name }):
 			flaw.Message = "unknown query parameter"
 		case n > 1:
-			flaw.Message = "the parameter is given " + strconv.Itoa(n) + " times; want it once"
+			flaw.Message = "the parameter is given " + strconv.Itoa(n) + " times; expected it once"
 		default:
 			continue
 		}

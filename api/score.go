@@ -24,7 +24,7 @@ func (s *Server) scoreRoutes() {
 		refusals: []int{http.StatusNotFound},
 		summary:  "Score groups of completions",
 		text: "The completions of a group are graded against a task of an environment, in a fresh copy of which their calls are made, or against tools and what " +
-			"is expected of them. A completion that can not be held against the model has a null reward, with the reason in failure, and leaves mean and standard " +
+			"is expected of them. A completion that cannot be held against the model has a null reward, with the reason in failure, and leaves mean and standard " +
 			"deviation. With log-probabilities for all completions the metrics have loss, kl and clip_ratio. " +
 			"A request has at most 65,536 completions and groups, unless the server is configured otherwise, and its scores a bounded size (413); so have the schemas of tools " +
 			"(422), and the steps that it takes to check arguments against them: over 1,000,000 a completion has a failure of kind harness.",
@@ -97,6 +97,7 @@ func (s *Server) scoreRequest(ctx context.Context, text []byte) (grpo.Request, e
 		}
 	}
 	request.Groups = make([]grpo.Group, len(sent.Groups))
+	charged := map[*tools.Tool]bool{} // equal lists are one
 	for i := range sent.Groups {
 		if err := ctx.Err(); err != nil { // schemas may take long to compile
 			return request, fmt.Errorf("reading groups: %w", err)
@@ -107,6 +108,12 @@ func (s *Server) scoreRequest(ctx context.Context, text []byte) (grpo.Request, e
 		group, err := s.group(&sent.Groups[i])
 		if err != nil {
 			return request, refusal.Below(fmt.Sprintf("/groups/%d", i), err)
+		}
+		if len(group.Tools) > 0 && !charged[&group.Tools[0]] {
+			charged[&group.Tools[0]] = true
+			if err := s.charge(ctx, int64(group.Tools.Memory())); err != nil {
+				return request, err
+			}
 		}
 		request.Groups[i] = group
 	}

@@ -57,6 +57,14 @@ func TestCompletionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	many := `{"calls":` + list(250, `{"name":"add","arguments":{"n":5}}`) + `}`
+	var patterns []string // a group each, of 20 tools that compile to 80 kB each
+	for i := range 20 {
+		var declared []string
+		for j := range 20 {
+			declared = append(declared, fmt.Sprintf(`{"name":"f%d","parameters":{"properties":{"a":{"pattern":"^([a-z]x{900})%d$"}}}}`, j, i))
+		}
+		patterns = append(patterns, `{"id":"g","completions":[],"expected":{"answer":5},"tools":[`+strings.Join(declared, ",")+`]}`)
+	}
 	f := serve(t, api.Config{MaxCompletions: 500, MaxScoring: 1 << 20})
 	doc := readContract(t, f)
 	for _, test := range []struct {
@@ -65,11 +73,13 @@ func TestCompletionsAreBounded(t *testing.T) {
 		said             string
 	}{
 		{"as many as are allowed", "/v1/score", groupOf(adder, addFive, empty(499)), 200, ""},
-		{"one more", "/v1/score", groupOf(adder, addFive, empty(500)), 413, "501 completions and groups; want at most 500"},
+		{"one more", "/v1/score", groupOf(adder, addFive, empty(500)), 413, "501 completions and groups; expected at most 500"},
 		{"many groups", "/v1/score", `{"groups":` + list(501, `{"id":"g","task_id":"tally/0/1","completions":[]}`) + `}`, 413, "501 completions and groups"},
 		{"as many queries as are allowed", "/get_reward", fmt.Sprintf(`{"query":%s,"prompts":%[1]s,"labels":%s}`, list(500, `""`), list(500, `"tally/0/1"`)), 200, ""},
 		{"one query more", "/get_reward", fmt.Sprintf(`{"query":%s,"prompts":%[1]s,"labels":%s}`, list(501, `""`), list(501, `"tally/0/1"`)), 413, "501 completions"},
-		{"attempts that take much memory", "/v1/score", groupOf(adder, addFive, list(10, `{"text":`+string(attempts)+`}`)), 413, "the scores take more than 16777216 bytes"},
+		{"attempts that take much memory", "/v1/score", groupOf(adder, addFive, list(10, `{"text":`+string(attempts)+`}`)), 413, "the tools and scores take more than 16777216 bytes"},
+		{"tools that compile to much memory", "/v1/score", `{"groups":[` + strings.Join(patterns, ",") + `]}`, 413, "the tools and scores take more than 16777216 bytes"},
+		{"the same tools many times", "/v1/score", `{"groups":` + list(100, patterns[0]) + `}`, 200, ""},
 		{"expected calls that are missing", "/v1/score", groupOf(adder, many, empty(499)), 200, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

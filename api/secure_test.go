@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/binary"
 	"encoding/pem"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,10 +174,43 @@ func TestTLS(t *testing.T) {
 	if got := sendRaw(t, address, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.0 400") {
 		t.Errorf("plain HTTP: %.60q", got)
 	}
+	if got := concurrentStreams(t, address, pool); got != 100 {
+		t.Errorf("the server takes %d streams of an HTTP/2 connection; want 100", got)
+	}
 	_, err := api.New(api.Config{Specs: tools.Specs{tallySpec(nil)}, CertFile: key, KeyFile: cert})
 	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Where != "CertFile" {
 		t.Errorf("files that are exchanged: %v", err)
 	}
+}
+
+// concurrentStreams asks a server for the number of streams that it takes of one
+// HTTP/2 connection: the setting 3 of the frame of settings (type 4) with which it
+// begins (RFC 9113, section 6.5).
+func concurrentStreams(t *testing.T, address string, pool *x509.CertPool) uint32 {
+	t.Helper()
+	conn, err := tls.Dial("tcp", address, &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
+		t.Fatal(err)
+	}
+	head := make([]byte, 9)
+	if _, err := io.ReadFull(conn, head); err != nil || head[3] != 4 {
+		t.Fatalf("got the frame % x, error %v; want settings", head, err)
+	}
+	settings := make([]byte, int(head[1])<<8|int(head[2]))
+	if _, err := io.ReadFull(conn, settings); err != nil {
+		t.Fatal(err)
+	}
+	for setting := range slices.Chunk(settings, 6) {
+		if binary.BigEndian.Uint16(setting) == 3 {
+			return binary.BigEndian.Uint32(setting[2:])
+		}
+	}
+	return 0
 }
 
 // TestSecretsStayOutOfTheLog looks at all that is logged of requests that are

@@ -137,7 +137,7 @@ func TestServeMayLeaveTheLoopback(t *testing.T) {
 	}
 }
 
-// TestBrokenConnections sends what http.Client can not: bodies that break off,
+// TestBrokenConnections sends what http.Client cannot: bodies that break off,
 // lie about their length, or come without an end in sight.
 func TestBrokenConnections(t *testing.T) {
 	tests := []struct{ name, raw, want string }{

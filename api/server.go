@@ -169,7 +169,9 @@ func (s *Server) newHTTP() (*http.Server, error) {
 		WriteTimeout:      s.config.CallTimeout + s.config.BodyTimeout,
 		IdleTimeout:       s.config.IdleTimeout,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
+			WriteByteTimeout: s.config.BodyTimeout},
+		ErrorLog: slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
 	pairs, err := s.config.certificates()
 	if err == nil && pairs != nil {
@@ -199,7 +201,7 @@ func (s *Server) ListenAndServe(address string) error {
 }
 
 // Serve answers on the listener, and closes it, until Shutdown. A listener that
-// other machines can reach is refused unless there are tokens: whoever connects
+// other machines can reach is refused unless there are tokens: a client that connects
 // to a server without may do everything.
 func (s *Server) Serve(listener net.Listener) error {
 	if err := s.config.MayServe(listener.Addr()); err != nil {

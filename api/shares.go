@@ -91,14 +91,23 @@ func (s *Server) charge(ctx context.Context, bytes int64) error {
 	defer x.charging.Unlock()
 	held := x.weight + x.charged
 	if most := max(s.config.MaxScoring, leastScoring); held+bytes > most {
-		return &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the scores take more than %d bytes", most),
-			Want: "a request of fewer completions, attempts or expected calls"}
+		return &tools.Error{Code: tools.TooLarge, Message: fmt.Sprintf("the tools and scores take more than %d bytes", most),
+			Want: "a request of fewer tools, completions, attempts or expected calls"}
 	}
 	if err := s.shares.scoring.Grow(x.caller.name, held, bytes); err != nil {
 		return err
 	}
 	x.charged += bytes
 	return nil
+}
+
+// uncharge gives back memory that charge took.
+func (s *Server) uncharge(ctx context.Context, bytes int64) {
+	x := exchangeOf(ctx)
+	x.charging.Lock()
+	defer x.charging.Unlock()
+	x.charged -= bytes
+	s.shares.scoring.Give(x.caller.name, bytes)
 }
 
 // weighedForm is weighed for a route of Echo's own.

@@ -36,7 +36,7 @@ func schooled(specs tools.Specs, library *skill.Library) tools.Specs {
 	}
 	list := make(tools.Specs, len(specs))
 	for i, spec := range specs {
-		list[i] = skill.Offer(spec, library)
+		list[i] = skill.AddTools(spec, library)
 	}
 	return list
 }

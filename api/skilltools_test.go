@@ -48,7 +48,7 @@ func TestSkillsOverMCP(t *testing.T) {
 }
 
 func TestSkillsForLangchaingo(t *testing.T) {
-	spec := skill.Offer(gridworld.Spec(), learnt(t))
+	spec := skill.AddTools(gridworld.Spec(), learnt(t))
 	task, err := spec.Task("", "0", 0)
 	if err != nil {
 		t.Fatal(err)

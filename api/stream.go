@@ -18,6 +18,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/objective"
+	"toolgym/internal/atomicfile"
 	"toolgym/tools"
 )
 
@@ -26,10 +27,10 @@ const linesType = "application/x-ndjson"
 
 func (s *Server) streamRoute() {
 	handle(s, route{id: "score-stream", work: streamed, method: http.MethodPost, path: "/v1/score/stream", tag: "scores", role: Score,
-		refusals: []int{http.StatusUnsupportedMediaType, http.StatusRequestTimeout},
+		refusals: []int{http.StatusUnsupportedMediaType, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge},
 		summary:  "Score completions line by line",
 		text: "Takes JSON lines, one completion each, of at most 64 MiB, and answers each with a line in the same order: a group as soon as the next one begins " +
-			"or the lines end. The members of a group are neighbours. A line that can not be read gives a line with a failure of kind harness that names its number. " +
+			"or the lines end. The members of a group are neighbours. What is held of lines and their scores counts towards the memory for scoring: where that is full the stream is refused, or breaks off. A line that cannot be read gives a line with a failure of kind harness that names its number. " +
 			"Lines may be sent while answers are read. An answer that breaks off, without the end of a chunked body, was not finished.",
 	}, s.scoreStream)
 	op := s.api.OpenAPI().Paths["/v1/score/stream"].Post
@@ -73,10 +74,10 @@ func inParameter(name string, err error) error {
 
 func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamResponse, error) {
 	if !plain(in.Coding) {
-		return nil, fail(http.StatusUnsupportedMediaType, fmt.Sprintf("the lines are encoded as %.80q; want them as they are", in.Coding))
+		return nil, fail(http.StatusUnsupportedMediaType, fmt.Sprintf("the lines are encoded as %.80q; expected them as they are", in.Coding))
 	}
 	if !isLines(in.ContentType) {
-		return nil, fail(http.StatusUnsupportedMediaType, "the lines are of another kind; want "+linesType)
+		return nil, fail(http.StatusUnsupportedMediaType, "the lines are of another kind; expected "+linesType)
 	}
 	scorer := s.scorer
 	if in.Rubric != "" {
@@ -107,6 +108,7 @@ func (s *Server) scoreStream(_ context.Context, in *streamInput) (*huma.StreamRe
 			return
 		}
 		defer release()
+		defer func() { s.uncharge(ctx.Context(), exchangeOf(ctx.Context()).charged) }()
 		w := &flow{ctx: ctx, control: http.NewResponseController(humaecho.Unwrap(ctx).Response()), patience: s.config.StreamTimeout}
 		s.answerStream(ctx, w, scorer, options, in.Metrics)
 	}}, nil
@@ -128,6 +130,8 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 		score()
 		return nil
 	}
+	o.Charge = func(bytes int64) error { return s.charge(ctx.Context(), bytes) }
+	o.Release = func(bytes int64) { s.uncharge(ctx.Context(), bytes) }
 	metrics, err := scorer.Stream(ctx.Context(), w, w, o)
 	if err == nil && withMetrics {
 		err = json.NewEncoder(w).Encode(metricsLine{metrics})
@@ -136,15 +140,20 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 		w.begin() // the lines may have been none
 		return
 	}
-	ours := w.lost() == nil && !hungUp(ctx.Context())
+	full := failureOf(nil, err) // there is no memory for the lines
+	ours := w.lost() == nil && !hungUp(ctx.Context()) && full == nil
 	if ours {
 		exchangeOf(ctx.Context()).fault = err
 	}
 	switch {
 	case w.begun:
 		w.breakOff()
+	case full != nil:
+		s.refuse(ctx, err)
 	case errors.Is(w.lost(), os.ErrDeadlineExceeded):
 		_ = huma.WriteErr(s.api, ctx, http.StatusRequestTimeout, "the next line took too long to arrive")
+	case ours && atomicfile.IsFull(err):
+		s.refuse(ctx, err)
 	case ours:
 		_ = huma.WriteErr(s.api, ctx, http.StatusInternalServerError, seeLog)
 	default:
@@ -153,7 +162,7 @@ func (s *Server) answerStream(ctx huma.Context, w *flow, scorer *grpo.Scorer, o 
 }
 
 // isLines reports whether a content type, which may be absent, is that of JSON
-// lines. A page elsewhere can not send these without asking first.
+// lines. A page elsewhere cannot send these without asking first.
 func isLines(kind string) bool {
 	media, _, err := mime.ParseMediaType(cmp.Or(kind, linesType))
 	return err == nil && slices.Contains([]string{linesType, "application/ndjson", "application/jsonl", "application/json"}, media)

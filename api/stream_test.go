@@ -269,3 +269,27 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A stream is refused when its lines take more memory than there is, and gives back
+// what it took.
+func TestStreamsAreWeighed(t *testing.T) {
+	f := serve(t, api.Config{MaxScoring: 1 << 20})
+	large := addLine("a", 5) + strings.Replace(addLine("a", 5), `"text":"`, `"text":"`+strings.Repeat("ab ", 3_600_000), 1)
+	for range 2 {
+		got := f.ask("POST", "/v1/score/stream", large)
+		if got.status != http.StatusRequestEntityTooLarge || !strings.Contains(got.body, "the tools and scores take more than 16777216 bytes") {
+			t.Fatalf("a line of 10.3 MiB: %d %.300s; want 413", got.status, got.body)
+		}
+		readContract(t, f).check(t, "POST", "/v1/score/stream", got)
+	}
+	var small strings.Builder
+	for i := range 2000 {
+		small.WriteString(strings.Replace(addLine(fmt.Sprint(i), 5), `"text":"`, `"text":"`+strings.Repeat("ab ", 4<<10), 1))
+	}
+	if got := f.ask("POST", "/v1/score/stream", small.String()); got.status != http.StatusOK || strings.Count(got.body, "\n") != 2000 {
+		t.Errorf("24 MB of small groups: %d, %d lines; want 200 and 2,000", got.status, strings.Count(got.body, "\n"))
+	}
+	if got := f.ask("POST", "/v1/score", groupOf(adder, addFive, `[{"text":""}]`)); got.status != http.StatusOK {
+		t.Errorf("a request after them: %d %.300s; want 200", got.status, got.body)
+	}
+}

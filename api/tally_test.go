@@ -130,7 +130,7 @@ func (e *tally) fail(ctx context.Context, how string) (tallySum, error) {
 		<-ctx.Done()
 		return tallySum{}, ctx.Err()
 	}
-	return tallySum{}, errors.New("the secret path /etc/tally can not be read")
+	return tallySum{}, errors.New("the secret path /etc/tally cannot be read")
 }
 
 func (e *tally) Say(_ context.Context, text string) (tools.Step, error) {

@@ -154,5 +154,5 @@ func (c caller) refusal(role string) *failure {
 	if !c.known() {
 		return unauthorized("this needs a token")
 	}
-	return fail(http.StatusForbidden, fmt.Sprintf("the token %s may not do this; want one with the role %s", c.name, role))
+	return fail(http.StatusForbidden, fmt.Sprintf("the token %s may not do this; expected one with the role %s", c.name, role))
 }

@@ -214,7 +214,7 @@ func TestScriptsSayWhatIsWrong(t *testing.T) {
 		env        string
 		change     func(*trl.Settings)
 	}{
-		{"an environment that is not there", `404 env: unknown environment "chess"; want one of arithmetic`, "", func(s *trl.Settings) { s.Env = "chess" }},
+		{"an environment that is not there", `404 env: unknown environment "chess"; expected one of arithmetic`, "", func(s *trl.Settings) { s.Env = "chess" }},
 		{"an environment that is a path", "404 ", "", func(s *trl.Settings) { s.Env = "../../openapi.json?" }},
 		{"a level that is not there", `422 level: unknown level "9"`, "", func(s *trl.Settings) { s.Level = "9" }},
 		{"nobody there", "refused (asked 1 times; does toolgym serve run there?)", "", func(s *trl.Settings) { s.Server = closed.URL }},

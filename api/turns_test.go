@@ -36,6 +36,12 @@ func TestHeavyRequestsTakeTurns(t *testing.T) {
 	if got := f.ask("GET", "/v1/envs/tally/tasks?n=1", ""); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1" {
 		t.Errorf("tasks without a turn: status %d, Retry-After %q; want 503, 1", got.status, got.header.Get("Retry-After"))
 	}
+	for _, path := range []string{"/lab/playground", "/lab/playground/reading", "/lab/playground/audit"} {
+		got := f.ask("POST", path, "text=x", "Content-Type: application/x-www-form-urlencoded")
+		if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1" {
+			t.Errorf("POST %s without a turn: status %d, Retry-After %q; want 503, 1", path, got.status, got.header.Get("Retry-After"))
+		}
+	}
 	f.begin("tally/0/1")
 	close(faults.release)
 	for range places {
@@ -43,5 +49,10 @@ func TestHeavyRequestsTakeTurns(t *testing.T) {
 	}
 	if got := f.ask("POST", "/v1/parse", `{"text":"x"}`); got.status != http.StatusOK {
 		t.Errorf("afterwards: status %d, %s; want 200", got.status, got.body)
+	}
+	for _, path := range []string{"/lab/playground", "/lab/playground/reading"} {
+		if got := f.ask("POST", path, "text=x", "Content-Type: application/x-www-form-urlencoded"); got.status != http.StatusOK {
+			t.Errorf("POST %s afterwards: status %d, %.300s; want 200", path, got.status, got.body)
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"toolgym/api/lab"
 )
 
-// Visits are the browsers that are signed in. A browser can not send a token
+// Visits are the browsers that are signed in. A browser cannot send a token
 // with every page and picture, so it shows one once and gets a cookie in its
 // place: drawn at random, kept as a hash, and worth nothing after a restart.
 type visits struct {

@@ -68,7 +68,7 @@ func TestSigningIn(t *testing.T) {
 func TestPagesAskForRoles(t *testing.T) {
 	f := guarded(t, api.Config{Specs: tools.Specs{arithmetic.Spec()}})
 	alice := f.signIn("alice")
-	if got := f.ask("GET", "/", "", asPage, alice); got.status != http.StatusForbidden || !strings.Contains(got.body, "want one with the role score") {
+	if got := f.ask("GET", "/", "", asPage, alice); got.status != http.StatusForbidden || !strings.Contains(got.body, "expected one with the role score") {
 		t.Errorf("a page: %d\n%s", got.status, got.body)
 	}
 	if got := f.ask("GET", "/", "", "Accept: application/problem+json, text/html", alice); got.status != http.StatusForbidden || got.header.Get("Content-Type") != "application/problem+json" {

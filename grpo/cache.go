@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"sync"
 
@@ -10,9 +11,13 @@ import (
 	"toolgym/tools"
 )
 
-// maxCached bounds the bytes by which a stream finds its tasks again. A file of
-// more different ones is still scored, only slower.
-const maxCached = 32 << 20
+// maxCached bounds the bytes of the tasks that a stream remembers: those by which
+// it finds them again, and what they are made into. A file of more different ones
+// is still scored, only slower; a task that takes more alone is not remembered.
+const maxCached = 16 << 20
+
+// planTimes is how many times as many bytes as its text a plan takes at most.
+const planTimes = 16
 
 // cache keeps the tasks of a stream ready, by the bytes that describe them:
 // equal tools are compiled once. It is safe for concurrent use. Two workers may
@@ -37,25 +42,25 @@ func newCache(s *Scorer) *cache {
 }
 
 // task finds or makes the task of a line.
-func (c *cache) task(l *line) (*task, error) {
+func (c *cache) task(ctx context.Context, l *line) (*task, error) {
 	switch {
 	case l.taskID != "" && (l.tools != nil || l.expected != nil):
 		return nil, refusal.New("/task_id", "either task_id, or tools and expected", "both are given")
 	case l.taskID == "" && l.expected == nil:
 		return nil, refusal.New("", "either task_id, or tools and expected", "neither is given")
 	case l.taskID != "":
-		return remember(c, c.tasks, []byte(l.taskID), func() (*task, error) { return c.scorer.playedTask(l.taskID) })
+		return remember(c, c.tasks, []byte(l.taskID), 0, func() (*task, error) { return c.scorer.playedTask(l.taskID) }, nil)
 	}
 	var small [2048]byte
 	key := append(append(append(small[:0], l.tools...), 0), l.expected...)
-	return remember(c, c.tasks, key, func() (*task, error) {
-		set, err := remember(c, c.sets, l.tools, func() (*toolset, error) {
+	return remember(c, c.tasks, key, planTimes*len(l.expected), func() (*task, error) {
+		set, err := remember(c, c.sets, l.tools, 0, func() (*toolset, error) {
 			set, err := readTools(l.tools)
 			if err != nil {
 				return nil, err
 			}
 			return c.scorer.toolsets.of(set), nil
-		})
+		}, func(made *toolset) int { return made.set.Memory() })
 		if err != nil {
 			return nil, err
 		}
@@ -63,13 +68,14 @@ func (c *cache) task(l *line) (*task, error) {
 		if err != nil {
 			return nil, refusal.Below("/expected", err)
 		}
-		return expectedTask(set, expected)
-	})
+		return expectedTask(ctx, set, expected)
+	}, nil)
 }
 
-// remember finds a key in one of the cache's maps, or makes its value. Everything
-// is forgotten when there is too much of it.
-func remember[T any](c *cache, known map[string]made[T], key []byte, work func() (T, error)) (T, error) {
+// remember finds a key in one of the cache's maps, or makes its value, which takes
+// a number of bytes, and those that size says where it is given. Everything is
+// forgotten when there is too much of it.
+func remember[T any](c *cache, known map[string]made[T], key []byte, bytes int, work func() (T, error), size func(T) int) (T, error) {
 	c.mu.RLock()
 	found, ok := known[string(key)]
 	c.mu.RUnlock()
@@ -77,12 +83,19 @@ func remember[T any](c *cache, known map[string]made[T], key []byte, work func()
 		return found.value, found.err
 	}
 	found.value, found.err = work()
+	bytes += entryBytes + len(key)
+	if size != nil && found.err == nil {
+		bytes += size(found.value)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.bytes += len(key); c.bytes > maxCached {
+	if _, ok := known[string(key)]; ok || bytes > maxCached { // another worker was as fast
+		return found.value, found.err
+	}
+	if c.bytes += bytes; c.bytes > maxCached {
 		clear(c.sets)
 		clear(c.tasks)
-		c.bytes = len(key)
+		c.bytes = bytes
 	}
 	known[string(key)] = found
 	return found.value, found.err

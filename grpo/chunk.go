@@ -14,7 +14,7 @@ const (
 	maxLine    = 64 << 20
 	chunkLines = 64
 	chunkBytes = 256 << 10
-	keptBytes  = 4 << 20 // memory of a chunk that is used again
+	keptBytes  = 1 << 20 // memory of a chunk that is used again
 )
 
 // chunk is a run of lines, and then of their scores. Its memory is used again
@@ -28,6 +28,7 @@ type chunk struct {
 	calls  []Call    // one of each score; most make one
 	page   []byte    // what the scores write, one after another
 	done   chan struct{}
+	taken  int // bytes that are counted as held
 }
 
 // rawLine is the span of a line in its chunk's text; tooLong when it was cut for
@@ -50,8 +51,26 @@ func newChunk() *chunk { return &chunk{done: make(chan struct{}, 1)} }
 // reset makes the chunk ready for the lines from number first on.
 func (c *chunk) reset(first int) *chunk {
 	c.first, c.lines = first, c.lines[:0]
-	c.text, c.page = kept(c.text), kept(c.page)
 	return c
+}
+
+// take counts bytes that the chunk is about to use.
+func (c *chunk) take(h *held, bytes int) error {
+	if err := h.take(bytes); err != nil {
+		return err
+	}
+	c.taken += bytes
+	return nil
+}
+
+// drop forgets lines and scores, and gives back what they took. Little memory is
+// kept for later lines.
+func (c *chunk) drop(h *held) {
+	c.text, c.page = kept(c.text), kept(c.page)
+	clear(c.scored)
+	clear(c.calls)
+	h.give(c.taken)
+	c.taken = 0
 }
 
 func kept(b []byte) []byte {
@@ -81,11 +100,11 @@ func (c *chunk) grow(h *heading) {
 // each to next, until the input ends or the context does. A chunk is sent as
 // soon as the input pauses, so that who writes group by group is answered group
 // by group.
-func readChunks(ctx context.Context, in io.Reader, fresh func() *chunk, next func(*chunk) bool) error {
+func readChunks(ctx context.Context, in io.Reader, h *held, fresh func() *chunk, next func(*chunk) bool) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	c := fresh().reset(1)
 	for {
-		err := c.readLine(r)
+		err := c.readLine(r, h)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -109,13 +128,16 @@ func readChunks(ctx context.Context, in io.Reader, fresh func() *chunk, next fun
 
 // readLine reads one line without its end. Of a line that is too long only the
 // beginning is kept.
-func (c *chunk) readLine(r *bufio.Reader) error {
+func (c *chunk) readLine(r *bufio.Reader, h *held) error {
 	line := rawLine{start: len(c.text)}
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(c.text)-line.start+len(part) > maxLine {
 			line.tooLong = true
 			part = part[:0]
+		}
+		if err := c.take(h, 2*len(part)); err != nil { // a list that grows has room for as much again
+			return err
 		}
 		c.text = append(c.text, part...)
 		switch {

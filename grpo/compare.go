@@ -1,10 +1,14 @@
 package grpo
 
-import "toolgym/grpo/match"
+import (
+	"context"
+
+	"toolgym/grpo/match"
+)
 
 // compare sets the calls against the expected ones, and the last message
 // against the expected answer.
-func (g *grader) compare(plan *match.Plan, s *Score) float64 {
+func (g *grader) compare(ctx context.Context, plan *match.Plan, s *Score) (float64, error) {
 	g.made, g.counted = g.made[:0], g.counted[:0]
 	for i := range s.Calls {
 		if c := &s.Calls[i]; c.Counts() {
@@ -12,12 +16,14 @@ func (g *grader) compare(plan *match.Plan, s *Score) float64 {
 			g.counted = append(g.counted, i)
 		}
 	}
-	plan.CallsInto(&g.report, g.made)
+	if err := plan.CallsInto(ctx, &g.report, g.made); err != nil {
+		return 0, err
+	}
 	g.settle(s, plan)
 	if !plan.Answer(finalText(g.turns)) {
-		return 0
+		return 0, nil
 	}
-	return g.report.Credit
+	return g.report.Credit, nil
 }
 
 // finalText is what the model said last.

@@ -45,7 +45,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// A criterion that can not be worked out is a failure with a reason where it
+// A criterion that cannot be worked out is a failure with a reason where it
 // is paid for, and a note where it is not; it is never 0.
 func TestFailingCriteria(t *testing.T) {
 	ramp := &grpo.Rubric{Criteria: map[string]grpo.Criterion{"length": {Weight: -1, Unit: grpo.UnitToken, Soft: 1, Max: 2}}}
@@ -108,4 +108,49 @@ func TestLengthByTokens(t *testing.T) {
 			t.Errorf("reward %v, want 0", got)
 		}
 	})
+}
+
+// A formula's patterns are known when it is compiled, and small; what it takes for
+// a completion is counted before it is taken.
+func TestFormulasAreBounded(t *testing.T) {
+	for _, test := range []struct{ name, formula, want string }{
+		{"a large pattern", `text matches "(` + strings.Repeat("[a-z ]{1000}|", 20) + `x)$"`, "the patterns of the formula need"},
+		{"many small patterns", strings.Repeat(`text matches "a{90}" ? 1 : (`, 30) + "0" + strings.Repeat(")", 30), "the patterns of the formula need"},
+		{"a pattern of the completion's", "text matches text", "the pattern of matches is made by the formula"},
+		{"a pattern that is made", `text matches lower("A")`, "the pattern of matches is made by the formula"},
+		{"no pattern", `text matches "("`, "parsing"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := own(test.formula, 1).Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got error %v; want %q", err, test.want)
+			}
+		})
+	}
+	doubled := func(n int) string {
+		return "len(" + strings.Repeat("upper(lower(", n) + "text" + strings.Repeat("))", n) + ")"
+	}
+	for _, test := range []struct {
+		name, formula string
+		copies, bytes int
+		failed        bool
+	}{
+		{"a pass over a megabyte", "len(lower(text))", 1, 1 << 20, false},
+		{"a pattern over 100 kB", `text matches "^.*[0-9]{3}-[0-9]{4} x+$"`, 1, 100 << 10, false},
+		{"50 formulas of 80 passes over 50 kB", doubled(40), 50, 50 << 10, false},
+		{"50 formulas of 80 passes over a megabyte", doubled(40), 50, 1 << 20, true},
+		{"a pattern of 600 instructions over a megabyte", `text matches "[a-z ]{150}$"`, 1, 1 << 20, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rubric := grpo.Rubric{Criteria: map[string]grpo.Criterion{}}
+			for i := range test.copies {
+				rubric.Criteria["own"+strings.Repeat("x", i)] = grpo.Criterion{Weight: 1, Formula: test.formula}
+			}
+			r := request(t, oneCall, text(strings.Repeat("ab ", test.bytes/3)))
+			r.Rubric = &rubric
+			got := score(t, r).Groups[0].Completions[0]
+			if failed := got.Failure != nil && strings.Contains(got.Failure.Reason, "the formulas take more than"); failed != test.failed {
+				t.Errorf("got failure %v; want too many steps: %t", got.Failure, test.failed)
+			}
+		})
+	}
 }

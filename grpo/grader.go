@@ -78,7 +78,11 @@ func (g *grader) grade(ctx context.Context, t *task, c *Completion, s *Score) er
 		return fmt.Errorf("judging a completion: %w", ctx.Err())
 	}
 	if err != nil {
-		s.Failure = &Failure{Kind: FailureHarness, Reason: "the calls can not be replayed: " + reason(err)}
+		why := reason(err)
+		if t.plan == nil {
+			why = "the calls cannot be replayed: " + why
+		}
+		s.Failure = &Failure{Kind: FailureHarness, Reason: why}
 		s.Cause = err
 		return nil
 	}
@@ -122,7 +126,7 @@ func tokensOf(c *Completion, counted int) int {
 func (g *grader) credit(ctx context.Context, t *task, s *Score, played *tools.Trajectory) (float64, error) {
 	switch {
 	case t.plan != nil:
-		return g.compare(t.plan, s), nil
+		return g.compare(ctx, t.plan, s)
 	case played != nil:
 		return t.follow(s, played), nil
 	}

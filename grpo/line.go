@@ -138,7 +138,7 @@ func readJSON(value []byte, to any) error {
 	return nil
 }
 
-// unread makes the score that of a line which can not be read, or whose task is
+// unread makes the score that of a line which cannot be read, or whose task is
 // broken.
 func (s *Score) unread(number int, err error) {
 	s.broken(err)

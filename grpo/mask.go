@@ -37,8 +37,8 @@ func (c Completion) Spans() (text string, own []parse.Span, err error) {
 
 // Mask is the token mask of a text that was tokenised elsewhere: 1 for a token
 // whose bytes are all the model's own, 0 for any other. tokens are the tokens'
-// byte spans; both lists are in the order of the text. A token without bytes is
-// nobody's.
+// byte spans; both lists are in the order of the text. A token without bytes
+// is 0.
 func Mask(tokens, own []parse.Span) []int {
 	mask := make([]int, len(tokens))
 	next := 0

@@ -11,7 +11,7 @@ import (
 )
 
 // Metrics are the figures of a batch, under the names that trainers print. A
-// figure that can not be known is nil: nothing is guessed.
+// figure that cannot be known is nil: nothing is guessed.
 //
 //	reward                      mean of the valid rewards
 //	reward_std                  mean of the groups' standard deviations

@@ -6,7 +6,7 @@ import (
 )
 
 // pay works out what is left of the criteria, and the reward, the sum of what
-// they are paid. A criterion that can not be worked out, and is paid for, leaves
+// they are paid. A criterion that cannot be worked out, and is paid for, leaves
 // the completion without a reward.
 func (s *Score) pay(by *tariff, turns []turn) {
 	if s.Failure != nil {
@@ -14,13 +14,13 @@ func (s *Score) pay(by *tariff, turns []turn) {
 		return
 	}
 	var vars *variables
-	total := 0.0
+	total, left := 0.0, maxFormulaWork
 	for _, i := range by.due {
 		c := &by.clauses[i]
 		if c.formula != nil && vars == nil {
 			vars = s.variables(turns)
 		}
-		value, unknown := c.value(measure(i), s, vars)
+		value, unknown := c.value(measure(i), s, vars, &left)
 		if unknown == "" && math.IsInf(value*c.Weight, 0) {
 			unknown = "the weight is too large: the reward is not finite"
 		}
@@ -50,12 +50,12 @@ func (s *Score) unpaid() {
 	}
 }
 
-// value works a criterion out, or says why it can not be. i is its place, which
+// value works a criterion out, or says why it cannot be. i is its place, which
 // is the measure's for the known ones.
-func (c *clause) value(i measure, s *Score, vars *variables) (value float64, unknown string) {
+func (c *clause) value(i measure, s *Score, vars *variables, left *float64) (value float64, unknown string) {
 	switch {
 	case c.formula != nil:
-		value, err := c.formula.value(vars)
+		value, err := c.formula.value(vars, left)
 		if err != nil {
 			return 0, err.Error()
 		}
@@ -79,7 +79,7 @@ func (c *clause) length(s *Score) (value float64, unknown string) {
 	return c.ramp(s.tokens), ""
 }
 
-const unknownTokens = "nobody counted the tokens: give tokens, logprobs or a mask"
+const unknownTokens = "no token counts: give tokens, logprobs or a mask"
 
 // variables fills in what formulas speak of.
 func (s *Score) variables(turns []turn) *variables {

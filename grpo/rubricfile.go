@@ -17,14 +17,16 @@ import (
 	"toolgym/internal/strictjson"
 )
 
-const maxRubricSize = 1 << 20
+// maxRubricSize bounds a rubric file: 64 formulas of 2,000 bytes, and comments. The
+// time that YAML takes grows with the square of its anchors.
+const maxRubricSize = 256 << 10
 
 // ParseRubric reads a rubric file, YAML or JSON. Unknown fields, wrong types
 // and weights that are not finite are refused with the place and with what
 // would be right there. The rubric that is returned is valid.
 func ParseRubric(text []byte) (Rubric, error) {
 	if len(text) > maxRubricSize {
-		return Rubric{}, refusal.New("", "a rubric of at most 1 MiB", "%d bytes", len(text))
+		return Rubric{}, refusal.New("", fmt.Sprintf("a rubric of at most %d bytes", maxRubricSize), "%d bytes", len(text))
 	}
 	var value any
 	var err error

@@ -13,7 +13,7 @@ import (
 const (
 	FailureModel          = "model"          // malformed, wrong, refused
 	FailureServing        = "serving"        // the server lost or changed the output
-	FailureHarness        = "harness"        // the prompt was cut, the task is broken, a criterion can not be worked out
+	FailureHarness        = "harness"        // the prompt was cut, the task is broken, a criterion cannot be worked out
 	FailureInfrastructure = "infrastructure" // timeouts, lost connections
 )
 
@@ -54,7 +54,7 @@ type Score struct {
 
 	total  float64 // what Reward points at
 	turns  int
-	tokens int // −1 when nobody counted them
+	tokens int // −1 if unknown
 }
 
 // Defects that only show when the calls are carried out.

@@ -115,7 +115,7 @@ func (p *plan) scores(ctx context.Context, groups []Group, scored []GroupScore) 
 			if first[i] < i {
 				return nil
 			}
-			if tasks[i], err = p.scorer.task(&groups[i]); err != nil {
+			if tasks[i], err = p.scorer.task(ctx, &groups[i]); err != nil {
 				return refusal.Below(fmt.Sprintf("/groups/%d", i), err)
 			}
 			return nil
@@ -190,11 +190,11 @@ func (p *plan) room(g *Group) GroupScore {
 type job struct{ group, completion int }
 
 // task makes the group's task ready.
-func (s *Scorer) task(g *Group) (*task, error) {
+func (s *Scorer) task(ctx context.Context, g *Group) (*task, error) {
 	if g.TaskID != "" {
 		return s.playedTask(g.TaskID)
 	}
-	return expectedTask(s.toolsets.of(g.Tools), *g.Expected)
+	return expectedTask(ctx, s.toolsets.of(g.Tools), *g.Expected)
 }
 
 // advantages fills in the spread of each group and the advantage of each

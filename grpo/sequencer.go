@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // sequencer takes the scored lines in their order, keeps them until the
@@ -18,9 +20,11 @@ type sequencer struct {
 	plan    *plan
 	tally   *tally
 	grouped bool
-	observe func(*float64) // nil where nobody asks
+	observe func(*float64) // may be nil
 	failed  func(line int, cause error)
 
+	held     *held
+	kept     int // bytes of what waits
 	waiting  spool
 	names    []string       // the groups that wait, in order of appearance
 	groups   map[string]int // their indices
@@ -54,6 +58,7 @@ func (q *sequencer) drain(ctx context.Context, ordered <-chan *chunk, used chan<
 			}
 			page = page[l.head+l.tail:]
 		}
+		c.drop(q.held)
 		select {
 		case used <- c:
 		default:
@@ -92,7 +97,10 @@ func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 			}
 		}
 		if !ok {
-			g = q.open(l.line.group)
+			if err := q.keep(groupWeight + 2*len(l.line.group)); err != nil {
+				return err
+			}
+			g = q.open(strings.Clone(l.line.group))
 		}
 		binary.LittleEndian.PutUint32(place[:], uint32(g))
 		binary.LittleEndian.PutUint32(place[4:], uint32(q.payments.size(g)))
@@ -103,7 +111,20 @@ func (q *sequencer) take(l *scoredLine, head, tail []byte) error {
 	}
 	q.tally.addScore(&l.score)
 	q.tally.noteTokens(&l.line.completion, &l.score)
-	return q.waiting.add(place[:], head, tail, tokensRecord(l))
+	tokens, inMemory := tokensRecord(l), q.waiting.memory.Len()
+	if err := q.waiting.add(place[:], head, tail, tokens); err != nil {
+		return err
+	}
+	return q.keep(waitWeight + 10*len(q.payments.shares) + 2*(q.waiting.memory.Len()-inMemory))
+}
+
+// keep counts bytes of what waits for the end of its group.
+func (q *sequencer) keep(bytes int) error {
+	if err := q.held.take(bytes); err != nil {
+		return err
+	}
+	q.kept += bytes
+	return nil
 }
 
 func (q *sequencer) open(group string) int {
@@ -143,6 +164,11 @@ func (q *sequencer) flush() error {
 		return err
 	}
 	q.names = q.names[:0]
+	if q.kept > keptBytes { // lists and maps that have grown are not kept
+		q.names, q.groups, q.payments, q.waiting.memory = nil, map[string]int{}, q.plan.payments(), bytes.Buffer{}
+	}
+	q.held.give(q.kept)
+	q.kept = 0
 	q.payments.reset()
 	clear(q.groups)
 	return q.waiting.reset()

@@ -11,7 +11,7 @@ import (
 )
 
 // maxSpool is what a stream keeps in memory before it goes to disk.
-const maxSpool = 32 << 20
+const maxSpool = 8 << 20
 
 // spool holds records in order until they are wanted: in memory at first, in a
 // temporary file once they are many. It is used by one goroutine.

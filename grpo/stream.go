@@ -34,11 +34,17 @@ type StreamOptions struct {
 	// it may: a server bounds by it what is computed at the same time. Its error
 	// ends the stream.
 	Turn func(ctx context.Context, score func()) error
+	// Charge and Release, where they are set, are told what the stream takes in
+	// memory beyond 4 MiB, and gives back before its end, by many goroutines. An
+	// error of Charge ends the stream. What is charged at its end is the caller's
+	// to release.
+	Charge  Charge
+	Release func(bytes int64)
 }
 
 // Stream scores a file of lines (JSON objects, one completion each) and writes
 // one line for each, in the same order; the fields are those of the manual. A
-// line that can not be read, or whose task is broken, gives a line with a
+// line that cannot be read, or whose task is broken, gives a line with a
 // harness failure that names the line's number, and the rest goes on.
 //
 // Memory is bounded: what must wait for its group, or for the end of the input
@@ -63,6 +69,7 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 	}
 	q := &sequencer{
 		out: bufio.NewWriterSize(out, 1<<16), plan: plan, tally: tally, waiting: spool{dir: o.TempDir, limit: maxSpool},
+		held:    o.held(),
 		grouped: o.Grouped && plan.normalization != objective.NormalizeBatch, groups: map[string]int{}, payments: plan.payments(), observe: o.Observe, failed: o.Failed,
 	}
 	if err := s.pump(ctx, in, plan, q, o); err != nil {
@@ -73,6 +80,14 @@ func (s *Scorer) Stream(ctx context.Context, in io.Reader, out io.Writer, o Stre
 		return nil, err
 	}
 	return tally.metrics()
+}
+
+// held counts what the stream holds, nil without a callback.
+func (o StreamOptions) held() *held {
+	if o.Charge == nil {
+		return nil
+	}
+	return &held{charge: o.Charge, release: o.Release}
 }
 
 // pump runs one goroutine that reads, workers that score, and the sequencer
@@ -92,7 +107,7 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 	goroutine.Go(&running, func() {
 		defer close(work)
 		defer close(ordered)
-		readErr = readChunks(ctx, in, func() *chunk { return again(used) }, func(c *chunk) bool {
+		readErr = readChunks(ctx, in, q.held, func() *chunk { return again(used) }, func(c *chunk) bool {
 			return send(ctx, ordered, c) && send(ctx, work, c)
 		})
 	}, func(err error) { readErr = err })
@@ -101,10 +116,15 @@ func (s *Scorer) pump(ctx context.Context, in io.Reader, p *plan, q *sequencer, 
 		goroutine.Go(&running, func() {
 			g := &grader{by: p.tariff}
 			for c := range work {
+				var over error
+				score := func() { over = g.scoreChunk(ctx, tasks, q.held, c) }
 				if o.Turn == nil {
-					g.scoreChunk(ctx, tasks, c)
-				} else if err := o.Turn(ctx, func() { g.scoreChunk(ctx, tasks, c) }); err != nil {
-					cancel(err)
+					score()
+				} else if err := o.Turn(ctx, score); err != nil {
+					over = err
+				}
+				if over != nil {
+					cancel(over)
 					return
 				}
 			}
@@ -139,14 +159,19 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 }
 
 // scoreChunk scores the lines of a chunk. What it writes lies in the chunk's own
-// memory, which is used again when the chunk is.
-func (g *grader) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
+// memory, which is used again when the chunk is. The error is that of charging for
+// it.
+func (g *grader) scoreChunk(ctx context.Context, tasks *cache, h *held, c *chunk) error {
 	c.grow(g.by.heading)
 	var declared []byte // the tools of the last line that could be read
 	for i, raw := range c.lines {
 		scored := &c.scored[i]
 		if g.scoreLine(ctx, tasks, c.text, declared, raw, c.first+i, scored) {
 			declared = scored.line.tools
+		}
+		weight := lineWeight + int(scored.score.weight())
+		if err := c.take(h, 2*weight+scored.line.completion.size()); err != nil { // once in memory, once on the page
+			return err
 		}
 		start := len(c.page)
 		c.page = scored.score.head(c.page)
@@ -155,6 +180,7 @@ func (g *grader) scoreChunk(ctx context.Context, tasks *cache, c *chunk) {
 		scored.tail = len(c.page) - start - scored.head
 	}
 	c.done <- struct{}{}
+	return nil
 }
 
 // scoreLine scores a line, and reports whether all of it could be read.
@@ -168,7 +194,7 @@ func (g *grader) scoreLine(ctx context.Context, tasks *cache, text, declared []b
 		if err != nil {
 			return err
 		}
-		t, err := tasks.task(&to.line)
+		t, err := tasks.task(ctx, &to.line)
 		if err != nil {
 			return err
 		}

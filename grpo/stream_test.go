@@ -209,8 +209,8 @@ func TestUnreadableLines(t *testing.T) {
 	good := scoreLine("g", call(`{"a":1,"b":2}`))
 	task := `"tools":` + declared + `,"expected":` + oneCall
 	tests := []struct{ name, line, group, reason string }{
-		{"no JSON", `{"group":`, "", `line 2: "{\"group\":" is no object; want a JSON object`},
-		{"blank", ``, "", "line 2: the line is empty; want a JSON object"},
+		{"no JSON", `{"group":`, "", `line 2: "{\"group\":" is no object; expected a JSON object`},
+		{"blank", ``, "", "line 2: the line is empty; expected a JSON object"},
 		{"a list", `[1]`, "", "JSON object"},
 		{"cut off", `{"group":"g",` + task + `,"text":"x`, "", "line 2:"},
 		{"an unknown field", `{"group":"g","wat":1}`, "g", "/wat"},

@@ -1,6 +1,8 @@
 package grpo
 
 import (
+	"context"
+
 	"toolgym/grpo/match"
 	"toolgym/internal/refusal"
 	"toolgym/tools"
@@ -17,8 +19,8 @@ type task struct {
 }
 
 // expectedTask is a task by expected calls or answer.
-func expectedTask(set *toolset, expected match.Expected) (*task, error) {
-	plan, err := expected.CompileFor(set.offered)
+func expectedTask(ctx context.Context, set *toolset, expected match.Expected) (*task, error) {
+	plan, err := expected.CompileFor(ctx, set.offered)
 	if err != nil {
 		return nil, refusal.Below("/expected", err)
 	}
@@ -34,7 +36,7 @@ func (s *Scorer) playedTask(id string) (*task, error) {
 	return &task{toolset: s.toolsets.of(spec.Tools(t.Rules, t.Level)), spec: spec, task: t}, nil
 }
 
-// needsCall reports whether the task can not be solved without a call.
+// needsCall reports whether the task cannot be solved without a call.
 func (t *task) needsCall() bool {
 	if t.plan != nil {
 		return t.plan.NeedsCall()

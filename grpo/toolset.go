@@ -20,9 +20,13 @@ func newToolset(set tools.Set) *toolset {
 	return &toolset{set: set, reader: parse.NewReader(set), offered: match.Offer(set)}
 }
 
-// maxRemembered bounds the bytes of the names and schemas by which toolsets are
-// found again.
-const maxRemembered = 16 << 20
+// maxRemembered bounds the bytes of toolsets that are remembered: the names and
+// schemas by which they are found again, and what those compile to. A toolset that
+// takes more alone is not remembered.
+const maxRemembered = 64 << 20
+
+// entryBytes is what an entry of a map takes beside.
+const entryBytes = 512
 
 // toolsets remembers toolsets by what their tools are called and declare, so that
 // the groups of a request, and one request after another, share them. It is safe
@@ -49,8 +53,15 @@ func (t *toolsets) of(set tools.Set) *toolset {
 	made := newToolset(set)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.bytes += len(key); t.known == nil || t.bytes > maxRemembered {
-		t.known, t.bytes = map[string]*toolset{}, len(key)
+	size := entryBytes + len(key) + set.Memory()
+	if known := t.known[string(key)]; known != nil { // another request was as fast
+		return known
+	}
+	if size > maxRemembered {
+		return made
+	}
+	if t.bytes += size; t.known == nil || t.bytes > maxRemembered {
+		t.known, t.bytes = map[string]*toolset{}, size
 	}
 	t.known[string(key)] = made
 	return made

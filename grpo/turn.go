@@ -42,7 +42,7 @@ func (g *grader) next(text string) *turn {
 func (g *grader) read(ctx context.Context, reader *parse.Reader, c *Completion) (tokens int, err error) {
 	if c.Text != nil {
 		in := parse.Input{Text: c.Text, Family: c.Family, FinishReason: c.FinishReason}
-		return -1, reader.ReadInto(&g.next(*c.Text).reading, in)
+		return -1, reader.ReadInto(ctx, &g.next(*c.Text).reading, in)
 	}
 	last := -1
 	messages := make([]message, len(c.Messages))
@@ -71,7 +71,7 @@ func (g *grader) read(ctx context.Context, reader *parse.Reader, c *Completion) 
 				in.FinishReason = c.FinishReason
 			}
 			turn := g.next("")
-			if err := reader.ReadInto(&turn.reading, in); err != nil {
+			if err := reader.ReadInto(ctx, &turn.reading, in); err != nil {
 				return -1, refusal.Below(fmt.Sprintf("/messages/%d", i), err)
 			}
 			turn.text = turn.reading.Reasoning + "\n" + turn.reading.Content

@@ -22,12 +22,13 @@ func (c *leaving) Err() error {
 	return nil
 }
 
-// TestReadingStopsBetweenMessages cancels the context after two of three messages.
+// TestReadingStopsBetweenMessages cancels the context after two of three messages, of which
+// each asks twice.
 func TestReadingStopsBetweenMessages(t *testing.T) {
 	text := json.RawMessage(`{"role":"assistant","content":"Hello."}`)
 	completion := Completion{Messages: []json.RawMessage{text, text, text}}
 	var g grader
-	if _, err := g.read(&leaving{Context: t.Context(), after: 2}, parse.NewReader(nil), &completion); !errors.Is(err, context.Canceled) || len(g.turns) != 2 {
+	if _, err := g.read(&leaving{Context: t.Context(), after: 4}, parse.NewReader(nil), &completion); !errors.Is(err, context.Canceled) || len(g.turns) != 2 {
 		t.Errorf("%d turns read, %v", len(g.turns), err)
 	}
 }

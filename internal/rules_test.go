@@ -138,7 +138,7 @@ func checkTop(h *house) (broken []string) {
 }
 
 // checkInit reports init functions: what happens at start is hidden from the
-// reader and can not be tested.
+// reader and cannot be tested.
 func checkInit(h *house) (broken []string) {
 	for _, s := range h.written() {
 		for _, decl := range s.tree.Decls {

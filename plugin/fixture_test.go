@@ -47,9 +47,9 @@ type outcome struct {
 	Result float64 `json:"result"`
 }
 
-// workshop is a small set of stateless tools: two numbers, two numbers with a
+// statelessTools is a small set of stateless tools: two numbers, two numbers with a
 // possible mistake, one string, nothing.
-func workshop() tools.Set {
+func statelessTools() tools.Set {
 	return tools.Set{
 		tools.New("add", "Adds two numbers.", func(_ context.Context, in pair) (outcome, error) {
 			return outcome{in.A + in.B}, nil
@@ -170,37 +170,39 @@ func transcript(messages []llms.MessageContent) []string {
 	return lines
 }
 
-// ear keeps the names of the callbacks that it hears, and what they were told.
-type ear struct {
+// callbackLog records the callbacks and their arguments.
+type callbackLog struct {
 	callbacks.SimpleHandler
 	mu    sync.Mutex
 	heard []string
 }
 
-func (e *ear) hear(format string, args ...any) {
+func (e *callbackLog) add(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heard = append(e.heard, fmt.Sprintf(format, args...))
 }
 
-func (e *ear) HandleToolStart(_ context.Context, input string)  { e.hear("tool start %s", input) }
-func (e *ear) HandleToolEnd(_ context.Context, output string)   { e.hear("tool end %s", output) }
-func (e *ear) HandleToolError(_ context.Context, err error)     { e.hear("tool error %v", err) }
-func (e *ear) HandleLLMError(_ context.Context, err error)      { e.hear("model error %v", err) }
-func (e *ear) HandleChainStart(context.Context, map[string]any) { e.hear("start") }
-func (e *ear) HandleChainEnd(context.Context, map[string]any)   { e.hear("end") }
-func (e *ear) HandleChainError(_ context.Context, err error)    { e.hear("error %v", err) }
+func (e *callbackLog) HandleToolStart(_ context.Context, input string)  { e.add("tool start %s", input) }
+func (e *callbackLog) HandleToolEnd(_ context.Context, output string)   { e.add("tool end %s", output) }
+func (e *callbackLog) HandleToolError(_ context.Context, err error)     { e.add("tool error %v", err) }
+func (e *callbackLog) HandleLLMError(_ context.Context, err error)      { e.add("model error %v", err) }
+func (e *callbackLog) HandleChainStart(context.Context, map[string]any) { e.add("start") }
+func (e *callbackLog) HandleChainEnd(context.Context, map[string]any)   { e.add("end") }
+func (e *callbackLog) HandleChainError(_ context.Context, err error)    { e.add("error %v", err) }
 
-func (e *ear) HandleLLMGenerateContentStart(context.Context, []llms.MessageContent) {
-	e.hear("model start")
+func (e *callbackLog) HandleLLMGenerateContentStart(context.Context, []llms.MessageContent) {
+	e.add("model start")
 }
 
-func (e *ear) HandleLLMGenerateContentEnd(context.Context, *llms.ContentResponse) {
-	e.hear("model end")
+func (e *callbackLog) HandleLLMGenerateContentEnd(context.Context, *llms.ContentResponse) {
+	e.add("model end")
 }
 
-func (e *ear) HandleAgentAction(_ context.Context, a schema.AgentAction) { e.hear("action %s", a.Tool) }
+func (e *callbackLog) HandleAgentAction(_ context.Context, a schema.AgentAction) {
+	e.add("action %s", a.Tool)
+}
 
-func (e *ear) HandleAgentFinish(_ context.Context, f schema.AgentFinish) {
-	e.hear("finish %v", f.ReturnValues["output"])
+func (e *callbackLog) HandleAgentFinish(_ context.Context, f schema.AgentFinish) {
+	e.add("finish %v", f.ReturnValues["output"])
 }

@@ -16,15 +16,15 @@ import (
 	"toolgym/tools"
 )
 
-// wild is a langchaingo tool that does what it is told to.
-type wild struct {
+// testTool is a langchaingo tool with any behaviour.
+type testTool struct {
 	name string
 	do   func(ctx context.Context, input string) (string, error)
 }
 
-func (w wild) Name() string                                           { return w.name }
-func (w wild) Description() string                                    { return "Does anything." }
-func (w wild) Call(ctx context.Context, input string) (string, error) { return w.do(ctx, input) }
+func (w testTool) Name() string                                           { return w.name }
+func (w testTool) Description() string                                    { return "Does anything." }
+func (w testTool) Call(ctx context.Context, input string) (string, error) { return w.do(ctx, input) }
 
 func echo(_ context.Context, input string) (string, error) { return input, nil }
 func fails(context.Context, string) (string, error)        { return "", errors.New("no network") }
@@ -41,7 +41,7 @@ func hangs(ctx context.Context, _ string) (string, error) {
 	return "", ctx.Err()
 }
 
-func TestGuardAnswersForATool(t *testing.T) {
+func TestGuardErrors(t *testing.T) {
 	tests := []struct {
 		name  string
 		do    func(context.Context, string) (string, error)
@@ -50,15 +50,15 @@ func TestGuardAnswersForATool(t *testing.T) {
 	}{
 		{"that answers", echo, "hello", []string{"tool start hello", "tool end hello"}},
 		{"that fails", fails, `{"error":"no network"}`, []string{"tool start hello", "tool error no network"}},
-		{"that panics", panics, `{"error":"wild: panicked: index out of range"}`, []string{"tool start hello", "tool error wild: panicked: index out of range"}},
-		{"that leaves its goroutine", exits, `{"error":"wild: ended without an answer"}`, []string{"tool start hello", "tool error wild: ended without an answer"}},
-		{"that hangs", hangs, `{"error":"wild: took too long: more than 30s"}`, []string{"tool start hello", "tool error wild: took too long: more than 30s"}},
+		{"that panics", panics, `{"error":"test_tool: panicked: index out of range"}`, []string{"tool start hello", "tool error test_tool: panicked: index out of range"}},
+		{"that leaves its goroutine", exits, `{"error":"test_tool: returned no output"}`, []string{"tool start hello", "tool error test_tool: returned no output"}},
+		{"that hangs", hangs, `{"error":"test_tool: took too long: more than 30s"}`, []string{"tool start hello", "tool error test_tool: took too long: more than 30s"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var e ear
-				guarded := plugin.Guard([]lctools.Tool{wild{"wild", test.do}}, plugin.ToolLimits{}, &e)
+				var e callbackLog
+				guarded := plugin.Guard([]lctools.Tool{testTool{"test_tool", test.do}}, plugin.ToolLimits{}, &e)
 				got, err := guarded[0].Call(t.Context(), "hello")
 				if err != nil || got != test.want {
 					t.Errorf("got %q, %v, want %q", got, err, test.want)
@@ -71,23 +71,23 @@ func TestGuardAnswersForATool(t *testing.T) {
 	}
 }
 
-func TestGuardCutsALargeOutput(t *testing.T) {
-	guarded := plugin.Guard([]lctools.Tool{wild{"wild", large}}, plugin.ToolLimits{Output: 5}, nil)
+func TestGuardTruncatesOutput(t *testing.T) {
+	guarded := plugin.Guard([]lctools.Tool{testTool{"test_tool", large}}, plugin.ToolLimits{Output: 5}, nil)
 	got, err := guarded[0].Call(context.Background(), "")
 	if want := "éé… (cut: 5 of 10485760 bytes)"; err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
 
-// TestGuardLeavesBehindWhatDoesNotHeed: synctest itself fails when a goroutine
+// TestGuardToolIgnoresContext: synctest itself fails when a goroutine
 // is left after the tool was let go.
-func TestGuardLeavesBehindWhatDoesNotHeed(t *testing.T) {
+func TestGuardToolIgnoresContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		deaf := wild{"deaf", func(context.Context, string) (string, error) { <-release; return "late", nil }}
+		ignores := testTool{"ignores", func(context.Context, string) (string, error) { <-release; return "late", nil }}
 		began := time.Now()
-		got, err := plugin.Guard([]lctools.Tool{deaf}, plugin.ToolLimits{Time: time.Minute, Grace: time.Second}, nil)[0].Call(t.Context(), "")
-		if err != nil || !strings.Contains(got, "goes on running") {
+		got, err := plugin.Guard([]lctools.Tool{ignores}, plugin.ToolLimits{Time: time.Minute, Grace: time.Second}, nil)[0].Call(t.Context(), "")
+		if err != nil || !strings.Contains(got, "still running") {
 			t.Errorf("got %q, %v", got, err)
 		}
 		if waited := time.Since(began); waited != time.Minute+time.Second {
@@ -97,10 +97,10 @@ func TestGuardLeavesBehindWhatDoesNotHeed(t *testing.T) {
 	})
 }
 
-func TestGuardReturnsTheEndOfTheRun(t *testing.T) {
+func TestGuardCancelledRun(t *testing.T) {
 	noLeak(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	hung := wild{"hung", func(ctx context.Context, input string) (string, error) {
+	hung := testTool{"hung", func(ctx context.Context, input string) (string, error) {
 		cancel()
 		return hangs(ctx, input)
 	}}
@@ -110,7 +110,7 @@ func TestGuardReturnsTheEndOfTheRun(t *testing.T) {
 	}
 }
 
-func TestAdopt(t *testing.T) {
+func TestFromLangchain(t *testing.T) {
 	tests := []struct {
 		name      string
 		tool      lctools.Tool
@@ -121,17 +121,17 @@ func TestAdopt(t *testing.T) {
 		{"a stock tool", lctools.Calculator{}, `{"input":"2*(3+4)"}`, `{"result":"14"}`, false},
 		{"a stock tool without its argument", lctools.Calculator{}, `{}`, "missing property 'input'", true},
 		{"a stock tool with an unknown key", lctools.Calculator{}, `{"input":"1","base":2}`, "additional properties 'base'", true},
-		{"an output that is an object", wild{"wild", func(context.Context, string) (string, error) { return `{"sum":3}`, nil }}, `{"input":""}`, `{"sum":3}`, false},
-		{"an error", wild{"wild", fails}, `{"input":""}`, `{"error":"no network"}`, true},
-		{"a panic", wild{"wild", panics}, `{"input":""}`, "panicked", true},
-		{"ten megabytes", wild{"wild", large}, `{"input":""}`, "(cut: 65536 of 10485760 bytes)", false},
-		{"one of ours", offered(t, workshop())["divide"], `{"a":3,"b":2}`, `{"result":1.5}`, false},
-		{"a mistake with one of ours", offered(t, workshop())["divide"], `{"a":3,"b":0}`, `{"error":"division by zero"}`, true},
+		{"an output that is an object", testTool{"test_tool", func(context.Context, string) (string, error) { return `{"sum":3}`, nil }}, `{"input":""}`, `{"sum":3}`, false},
+		{"an error", testTool{"test_tool", fails}, `{"input":""}`, `{"error":"no network"}`, true},
+		{"a panic", testTool{"test_tool", panics}, `{"input":""}`, "panicked", true},
+		{"ten megabytes", testTool{"test_tool", large}, `{"input":""}`, "(cut: 65536 of 10485760 bytes)", false},
+		{"one of ours", offered(t, statelessTools())["divide"], `{"a":3,"b":2}`, `{"result":1.5}`, false},
+		{"a mistake with one of ours", offered(t, statelessTools())["divide"], `{"a":3,"b":0}`, `{"error":"division by zero"}`, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			noLeak(t)
-			adopted, err := plugin.Adopt(test.tool, plugin.ToolLimits{})
+			adopted, err := plugin.FromLangchain(test.tool, plugin.ToolLimits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,12 +146,12 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-func TestAdoptReturnsAnOutage(t *testing.T) {
+func TestFromLangchainReturnsAnOutage(t *testing.T) {
 	list, err := plugin.EpisodeTools(&counter{dead: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	adopted, err := plugin.Adopt(list[0], plugin.ToolLimits{})
+	adopted, err := plugin.FromLangchain(list[0], plugin.ToolLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,22 +1,26 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	toolgym "toolgym/api/client"
 	"toolgym/tools"
 )
 
-// MCP is a session with an MCP server. It is a [tools.Caller]: give it to
-// [EpisodeTools], or to [Agent.Play]. At /mcp?task_id=… of "toolgym serve" a
-// session is an episode, and its steps have their rewards and their end; other
-// servers' steps have neither. The SDK forgets the order of a schema's
-// properties.
+// MCP is a session with an MCP server. It is a [tools.Caller]: pass it to
+// [EpisodeTools] or to [Agent.Play]. At /mcp?task_id=… of "toolgym serve" a
+// session is an episode whose steps have rewards and an end; steps of other
+// servers have neither. The SDK loses the order of a schema's properties.
 type MCP struct {
 	session *mcp.ClientSession
 	set     tools.Set
@@ -26,13 +30,13 @@ var _ tools.Caller = (*MCP)(nil)
 
 // DialMCP opens a session at the endpoint of a server (streamable HTTP) and
 // lists its tools. A nil client means http.DefaultClient. A tool whose schema
-// does not compile is an error; what a toolgym server refuses, such as a task id
-// that means nothing, is a [*tools.Error].
+// does not compile is an error. An error response of a toolgym server, such as
+// for an unknown task, is a [*tools.Error].
 func DialMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP, error) {
-	http, refused := listening(client)
+	http, problems := recordProblems(client)
 	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: http, DisableStandaloneSSE: true}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "toolgym-plugin", Version: "1"}, nil).Connect(ctx, transport, nil)
-	if reason := refused.reason(); err != nil && reason != nil {
+	if reason := problems.reason(); err != nil && reason != nil {
 		err = reason
 	}
 	if err != nil {
@@ -40,7 +44,7 @@ func DialMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP, e
 	}
 	m := &MCP{session: session}
 	if m.set, err = list(ctx, session); err != nil {
-		_ = session.Close() // the first error is the one to tell
+		_ = session.Close() // the first error is returned
 		return nil, fmt.Errorf("listing the tools of %s: %w", endpoint, err)
 	}
 	return m, nil
@@ -65,11 +69,11 @@ func list(ctx context.Context, session *mcp.ClientSession) (tools.Set, error) {
 	return set, nil
 }
 
-// Tools lists what the server offers, in its order.
+// Tools returns the tools of the server, in its order.
 func (m *MCP) Tools() tools.Set { return m.set }
 
-// Step makes one call. An error result is the agent's mistake; an error means
-// that the server or the connection failed.
+// Step makes one call. A mistake of the agent is an error result; an error
+// means that the server or the connection failed.
 func (m *MCP) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	arguments := call.Arguments
 	if len(arguments) == 0 {
@@ -78,7 +82,7 @@ func (m *MCP) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	t, known := m.set.Lookup(call.Name)
 	if known {
 		if violations := t.Validate(arguments); len(violations) > 0 && violations[0].Keyword == "json" {
-			return tools.Transition(call, mistake("arguments of "+call.Name+": "+violations[0].Message), 0), nil
+			return tools.Transition(call, errorResult("arguments of "+call.Name+": "+violations[0].Message), 0), nil
 		}
 	}
 	reply, err := m.session.CallTool(ctx, &mcp.CallToolParams{Name: call.Name, Arguments: arguments})
@@ -87,12 +91,13 @@ func (m *MCP) Step(ctx context.Context, call tools.Call) (tools.Step, error) {
 	}
 	result, err := resultOf(reply)
 	if err != nil {
-		return tools.Step{}, fmt.Errorf("reading the answer of %s: %w", call.Name, err)
+		return tools.Step{}, fmt.Errorf("reading the result of %s: %w", call.Name, err)
 	}
 	return stepOf(reply.Meta, call, result), nil
 }
 
-// stepOf takes what toolgym's own server says of a step, beside the protocol.
+// stepOf reads reward and end of a step from the metadata of toolgym's own
+// server.
 func stepOf(meta mcp.Meta, call tools.Call, result tools.Result) tools.Step {
 	reward, _ := meta["toolgym/reward"].(float64)
 	switch {
@@ -104,15 +109,15 @@ func stepOf(meta mcp.Meta, call tools.Call, result tools.Result) tools.Step {
 	return tools.Transition(call, result, reward)
 }
 
-// Instructions is what the server says that its tools are for: the task's
-// prompt and the first observation, at toolgym's own.
+// Instructions returns the instructions of the server. A toolgym server sends
+// the prompt of the task and the first observation.
 func (m *MCP) Instructions() string { return m.session.InitializeResult().Instructions }
 
-// Close ends the session, and with it the episode.
+// Close ends the session and its episode.
 func (m *MCP) Close() error { return m.session.Close() }
 
-// resultOf prefers text that is an object, since the SDK has taken the
-// structured content through float64. Other text is taken as a result's text.
+// resultOf prefers a text that is an object, since the SDK decodes structured
+// content through float64. Any other text becomes {"result": text}.
 func resultOf(reply *mcp.CallToolResult) (tools.Result, error) {
 	var text strings.Builder
 	for _, part := range reply.Content {
@@ -125,8 +130,69 @@ func resultOf(reply *mcp.CallToolResult) (tools.Result, error) {
 		return tools.Result{Content: structured, IsError: reply.IsError}, err
 	}
 	if reply.IsError && !isObject(text.String()) {
-		return mistake(text.String()), nil
+		return errorResult(text.String()), nil
 	}
 	body, err := content(text.String())
 	return tools.Result{Content: body, IsError: reply.IsError}, err
+}
+
+// problemRecorder keeps the problem document of the last error response of a
+// toolgym server. The MCP SDK returns only the status.
+type problemRecorder struct {
+	next http.RoundTripper
+
+	mu   sync.Mutex
+	last error
+}
+
+// recordProblems returns a copy of the client that keeps problem documents; nil
+// means http.DefaultClient.
+func recordProblems(client *http.Client) (*http.Client, *problemRecorder) {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	recording, kept := *client, &problemRecorder{next: client.Transport}
+	if kept.next == nil {
+		kept.next = http.DefaultTransport
+	}
+	recording.Transport = kept
+	return &recording, kept
+}
+
+// RoundTrip returns the response unchanged.
+func (r *problemRecorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	const longest = 64 << 10
+	answer, err := r.next.RoundTrip(request)
+	if err != nil || answer.StatusCode < http.StatusBadRequest {
+		return answer, err
+	}
+	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media != "application/problem+json" {
+		return answer, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, longest))
+	var problem toolgym.Problem
+	if err == nil && json.Unmarshal(text, &problem) == nil {
+		r.mu.Lock()
+		r.last = problem.Err()
+		r.mu.Unlock()
+	}
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), answer.Body), answer.Body}
+	return answer, nil
+}
+
+// reason returns the last problem; nil without one.
+func (r *problemRecorder) reason() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// CloseIdleConnections closes the idle connections of the wrapped transport.
+func (r *problemRecorder) CloseIdleConnections() {
+	if idle, ok := r.next.(interface{ CloseIdleConnections() }); ok {
+		idle.CloseIdleConnections()
+	}
 }

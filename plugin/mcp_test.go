@@ -21,7 +21,7 @@ import (
 // mcpServer serves a set over MCP, and a tool whose answer is plain text.
 func mcpServer(t *testing.T, set tools.Set) *httptest.Server {
 	t.Helper()
-	server := mcp.NewServer(&mcp.Implementation{Name: "workshop", Version: "1"}, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "statelessTools", Version: "1"}, nil)
 	for _, tool := range set {
 		server.AddTool(&mcp.Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.Parameters},
 			func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -46,7 +46,7 @@ func mcpServer(t *testing.T, set tools.Set) *httptest.Server {
 
 func TestToolsOverMCP(t *testing.T) {
 	noLeak(t)
-	session, err := plugin.DialMCP(t.Context(), mcpServer(t, workshop()).URL, client(t))
+	session, err := plugin.DialMCP(t.Context(), mcpServer(t, statelessTools()).URL, client(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestToolsOverMCP(t *testing.T) {
 	for _, tool := range list {
 		byName[tool.Name()] = tool
 	}
-	if diff := cmp.Diff(decoded(t, workshop()[0].Parameters), decoded(t, byName["add"].(plugin.Typed).Parameters())); diff != "" {
+	if diff := cmp.Diff(decoded(t, statelessTools()[0].Parameters), decoded(t, byName["add"].(plugin.Typed).Parameters())); diff != "" {
 		t.Error(diff)
 	}
 	tests := []struct{ name, tool, input, want string }{
@@ -89,9 +89,9 @@ func decoded(t *testing.T, text []byte) any {
 	return value
 }
 
-func TestMCPServerThatIsGone(t *testing.T) {
+func TestMCPServerGone(t *testing.T) {
 	noLeak(t)
-	web := mcpServer(t, workshop())
+	web := mcpServer(t, statelessTools())
 	session, err := plugin.DialMCP(t.Context(), web.URL, client(t))
 	if err != nil {
 		t.Fatal(err)

@@ -2,13 +2,19 @@ package plugin
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/schema"
+	"pgregory.net/rapid"
 )
 
-func TestOptionsThatNobodySetAreLeftAlone(t *testing.T) {
+func TestUnsetOptions(t *testing.T) {
 	tests := []struct {
 		name    string
 		options []llms.CallOption
@@ -30,7 +36,7 @@ func TestOptionsThatNobodySetAreLeftAlone(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			request, err := model.request(nil, applied(test.options))
+			request, err := model.request(nil, applyOptions(test.options))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +51,7 @@ func TestOptionsThatNobodySetAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestOptionsThatOllamaDoesNotHave(t *testing.T) {
+func TestUnsupportedOptions(t *testing.T) {
 	tests := []struct {
 		name    string
 		options []llms.CallOption
@@ -63,7 +69,7 @@ func TestOptionsThatOllamaDoesNotHave(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := model.request(nil, applied(test.options)); !llms.IsNotImplementedError(err) {
+			if _, err := model.request(nil, applyOptions(test.options)); !llms.IsNotImplementedError(err) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -94,7 +100,7 @@ func TestRequestFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			request, err := model.request(nil, applied(test.options))
+			request, err := model.request(nil, applyOptions(test.options))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,4 +114,104 @@ func TestRequestFields(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzArguments: whatever an agent hands to a tool is read as something that
+// the tool's own check can judge, and reading it again changes nothing.
+func FuzzArguments(f *testing.F) {
+	for _, input := range []string{``, `null`, ` {"a":1}`, `"{\"a\":1}"`, `"two words"`, `2+2`, `[1]`, `{"a":`, `"\ud800"`, "\xff", `"null"`} {
+		f.Add(input, "text")
+		f.Add(input, "")
+	}
+	f.Fuzz(func(t *testing.T, input, only string) {
+		got := arguments(input, only)
+		if only != "" && !isObject(string(got)) && got[0] != '{' {
+			t.Errorf("%q became %q, no object", input, got)
+		}
+		if again := arguments(string(got), only); json.Valid(got) && isObject(string(got)) && string(again) != string(got) {
+			t.Errorf("%q became %q, then %q", input, got, again)
+		}
+		if !json.Valid(argumentsAsJSON(input)) {
+			t.Errorf("%q has no JSON form", input)
+		}
+	})
+}
+
+// FuzzOllamaTools converts any schema: the result, or an error of the caller's
+// kind, comes after bounded work.
+func FuzzOllamaTools(f *testing.F) {
+	for _, schema := range []string{
+		`{"type":"object","properties":{"x":{"$ref":"#/properties/x"}}}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`,
+		`{"properties":{"x":{"anyOf":[{"$ref":"#"},{"$ref":"#/"}]}}}`, `{"properties":[]}`, `[]`, `{"type":["object","null"]}`,
+		`{"properties":{"x":{"type":5}}}`, `{"required":"x"}`, `{"properties":{"x":{"anyOf":[{"$ref":"#/properties/x"},{"$ref":"#/properties/x"}]}}}`,
+	} {
+		f.Add(schema)
+	}
+	f.Fuzz(func(t *testing.T, schema string) {
+		if !json.Valid([]byte(schema)) {
+			t.Skip()
+		}
+		carried, err := ollamaTools(declared(schema))
+		if failed := (*llms.Error)(nil); err != nil && !errors.As(err, &failed) {
+			t.Fatalf("%T: %v", err, err)
+		}
+		if _, failed := json.Marshal(carried); failed != nil {
+			t.Fatal(failed)
+		}
+	})
+}
+
+// A schema whose shape would be lost is refused, with the place; one that loses
+// constraints only is not.
+func TestOllamaToolsRefuses(t *testing.T) {
+	if _, err := ollamaTools(declared(`{"properties":{"x":{"type":"number","minimum":1}},"additionalProperties":false}`)); err != nil {
+		t.Error(err)
+	}
+	for schema, want := range map[string]string{
+		`{"type":"array"}`:                                       "got type array; expected an object",
+		`{"oneOf":[{"type":"object"}]}`:                          "/oneOf",
+		`{"properties":{"x":{"allOf":[{"type":"string"}]}}}`:     "/properties/x/allOf",
+		`{"properties":{"x":{"$ref":"#/properties/x"}}}`:         "leads to itself",
+		`{"properties":{"x":{"items":{"$ref":"#/$defs/none"}}}}`: "/properties/x/items",
+	} {
+		_, err := ollamaTools(declared(schema))
+		if !llms.IsInvalidRequestError(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"odd"`) {
+			t.Errorf("%s: got %v, want …%s…", schema, err, want)
+		}
+	}
+}
+
+func declared(schema string) []llms.Tool {
+	return []llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{Name: "odd", Parameters: json.RawMessage(schema)}}}
+}
+
+// TestTurnsSurviveAnExecutor: what an executor keeps of any run of turns is
+// enough to put them back together.
+func TestTurnsSurviveAnExecutor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var want []pastTurn
+		var steps []schema.AgentStep
+		for number := range rapid.IntRange(0, 5).Draw(t, "turns") {
+			p := pastTurn{turn: turn{Number: number + 1, Content: rapid.String().Draw(t, "content"), Began: time.Unix(1, 0).UTC(),
+				Tokens: rapid.IntRange(0, 9).Draw(t, "tokens"), FromText: rapid.Bool().Draw(t, "spelt")}}
+			for i := range rapid.IntRange(1, 4).Draw(t, "calls") {
+				p.Calls = append(p.Calls, requestedCall{ID: fmt.Sprint("call_", i), Name: rapid.SampledFrom([]string{"add", "ADD", ""}).Draw(t, "name"),
+					Arguments: rapid.SampledFrom([]string{`{"a":1}`, `{`, ``}).Draw(t, "arguments"), Fault: rapid.SampledFrom([]string{"", "no"}).Draw(t, "fault")})
+			}
+			actions, err := p.actions()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, action := range actions {
+				seen := rapid.String().Draw(t, "observation")
+				p.observations = append(p.observations, seen)
+				steps = append(steps, schema.AgentStep{Action: action, Observation: seen})
+			}
+			want = append(want, p)
+		}
+		if diff := cmp.Diff(want, turnsOf(steps), cmp.AllowUnexported(pastTurn{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }

@@ -123,7 +123,7 @@ func deref(f *float64) any {
 // TestRecorderLinesAreScored pipes lines into what "toolgym score" runs.
 // A recorder that was given to nobody, or before the run, has no line: an empty
 // one would be graded as a model that said nothing.
-func TestRecorderThatHeardNothing(t *testing.T) {
+func TestRecorderWithoutMessages(t *testing.T) {
 	line, err := (&plugin.Recorder{}).Line("g")
 	if e, ok := errors.AsType[*tools.Error](err); !ok || e.Code != tools.Conflict || !strings.Contains(e.Want, "AgentConfig.Callbacks") {
 		t.Errorf("%s, %v", line, err)
@@ -181,7 +181,7 @@ func TestRecorderSample(t *testing.T) {
 // TestRecorderOfAStockAgent: langchaingo's text agent with its calculator. What
 // tells the results differs; the trajectory must not.
 func TestRecorderOfAStockAgent(t *testing.T) {
-	adopted, err := plugin.Adopt(lctools.Calculator{}, plugin.ToolLimits{})
+	adopted, err := plugin.FromLangchain(lctools.Calculator{}, plugin.ToolLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}

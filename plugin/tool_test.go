@@ -50,7 +50,7 @@ func TestToolsReadTheirInput(t *testing.T) {
 		{"a key twice", "add", `{"a":1,"a":1,"b":2}`, "invalid arguments for add"},
 		{"the agent's mistake", "divide", `{"a":1,"b":0}`, `{"error":"division by zero"}`},
 	}
-	byName := offered(t, workshop())
+	byName := offered(t, statelessTools())
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := byName[test.tool].Call(context.Background(), test.input)
@@ -65,7 +65,7 @@ func TestToolsReadTheirInput(t *testing.T) {
 }
 
 func TestToolsShowTheirSchema(t *testing.T) {
-	set := workshop()
+	set := statelessTools()
 	list, err := plugin.Tools(set)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestToolsShowTheirSchema(t *testing.T) {
 }
 
 func TestToolsRefuse(t *testing.T) {
-	add := workshop()[0]
+	add := statelessTools()[0]
 	shout := add
 	shout.Name = "ADD"
 	tests := []struct {
@@ -117,7 +117,7 @@ func TestEpisodeToolsEndWithTheEpisode(t *testing.T) {
 		}
 		got = append(got, output)
 	}
-	want := []string{`{"at":1}`, `{"at":2}`, `{"at":3}`, `{"error":"the episode is over: no further call counts"}`}
+	want := []string{`{"at":1}`, `{"at":2}`, `{"at":3}`, `{"error":"the episode is over"}`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -173,7 +173,7 @@ func TestLogProbsErrors(t *testing.T) {
 		plans   [][]int
 		want    string
 	}{
-		"a plan that is too long":      {[]policy.Prompt{prompt}, [][]int{slices.Repeat([]int{arithmetic.Add}, 9)}, "/plans/0: 9 tokens; want at most 8"},
+		"a plan that is too long":      {[]policy.Prompt{prompt}, [][]int{slices.Repeat([]int{arithmetic.Add}, 9)}, "/plans/0: 9 tokens; expected at most 8"},
 		"an unknown token":             {[]policy.Prompt{prompt}, [][]int{{arithmetic.Vocabulary}}, "/plans/0/0: unknown token 18"},
 		"a prompt without a plan":      {[]policy.Prompt{prompt, prompt}, [][]int{{1}}, "one for each prompt"},
 		"a prompt that it cannot read": {[]policy.Prompt{{Context: []int{1}, Stage: 99}}, [][]int{{1}}, "stage"},

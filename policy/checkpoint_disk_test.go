@@ -15,7 +15,7 @@ import (
 	"toolgym/policy"
 )
 
-// TestSaveFails tries places that can not be written. What was saved before
+// TestSaveFails tries places that cannot be written. What was saved before
 // stays, and no scraps are left.
 func TestSaveFails(t *testing.T) {
 	path, tr := saved(t, policy.UpdateA2C)

@@ -112,7 +112,7 @@ func TestRatiosAreToThePolicyOfThePlans(t *testing.T) {
 func TestForeignCheckpoints(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, reason string }{
 		"more than memory holds": {`"batch":24,"steps":8`, `"batch":65536,"steps":65536`, "batch: 65536 episodes of 65536 tokens"},
-		"negative steps":         {`"optimizer":{"steps":3`, `"optimizer":{"steps":-3`, "optimizer/steps: -3 after 3 updates; want 3"},
+		"negative steps":         {`"optimizer":{"steps":3`, `"optimizer":{"steps":-3`, "optimizer/steps: -3 after 3 updates; expected 3"},
 		"no steps, but moments":  {`"optimizer":{"steps":3`, `"optimizer":{"steps":0`, "optimizer/steps: 0 after 3 updates"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,6 +144,6 @@ func TestForeignCheckpoints(t *testing.T) {
 			return string(text)
 		})
 		_, _, err := policy.LoadLearner(path)
-		wantRefused(t, err, "optimizer/square: number 0 is -1; want at least 0")
+		wantRefused(t, err, "optimizer/square: number 0 is -1; expected at least 0")
 	})
 }

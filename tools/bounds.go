@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// outside says of a value that is too small or too large how large it may be, with
+// outside reports the limit of a value that is too small or too large, with
 // every digit. The validator's own words are "maximum: got 1×10⁰⁹, want 1×10⁰⁶",
 // which rounds, and leaves open in which direction it would be right.
 func outside(broken jsonschema.ErrorKind) (string, bool) {

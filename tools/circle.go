@@ -3,8 +3,8 @@ package tools
 import "github.com/santhosh-tekuri/jsonschema/v6"
 
 // circles looks for a schema that comes back to itself without having gone into
-// the value, as {"$ref":"#"} does: no value is valid against it, and whoever
-// was asked to call such a tool could not do it right. A schema that comes back
+// the value, as {"$ref":"#"} does: no value is valid against it, so that such a
+// tool cannot be called. A schema that comes back
 // to itself further down in the value describes a list or a tree.
 type circles struct {
 	dynamic []*jsonschema.Schema // where dynamic references can lead

@@ -7,7 +7,7 @@ import (
 
 // The codes of an [Error]. One table in package api maps them to HTTP.
 const (
-	Invalid      = "invalid"      // the request can not be understood or names something impossible
+	Invalid      = "invalid"      // the request cannot be understood or names something impossible
 	Unauthorized = "unauthorized" // no valid token
 	Forbidden    = "forbidden"    // a valid token that may not do this
 	NotFound     = "not_found"    // nothing has that name
@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(e.Message)
 	if e.Want != "" {
-		b.WriteString("; want " + e.Want)
+		b.WriteString("; expected " + e.Want)
 	}
 	return b.String()
 }

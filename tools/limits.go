@@ -44,6 +44,7 @@ func tooMuch(where, what string, most int) *Error {
 // any object.
 type outline struct {
 	subschemas, enum int
+	values           int // JSON values of all kinds
 	identifiers      int
 	references       map[string]bool
 	dynamic          []string // pointers to schemas that dynamic references can lead to
@@ -81,6 +82,7 @@ func readSchema(text json.RawMessage) (any, *outline, error) {
 }
 
 func (o *outline) add(value any) error {
+	o.values++
 	switch v := value.(type) {
 	case bool:
 		o.subschemas++

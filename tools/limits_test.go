@@ -1,8 +1,10 @@
 package tools
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -53,15 +55,15 @@ func TestStepsAreBounded(t *testing.T) {
 // first, and a hook there counts what the validator does.
 func checkSteps(t *testing.T, s *schema, value any) (costly bool) {
 	t.Helper()
-	counted := s.graph.count(value)
-	if again := s.graph.count(value); again != counted && min(again, counted) <= MaxSteps {
+	counted := s.graph.count(t.Context(), value)
+	if again := s.graph.count(t.Context(), value); again != counted && min(again, counted) <= MaxSteps {
 		t.Errorf("%v steps and %v for the same value", counted, again)
 	}
 	if bound := s.graph.weight * sizeOf(value); !s.graph.recursive && counted > bound && counted <= MaxSteps {
 		t.Errorf("%v steps, which is over the bound of %v", counted, bound)
 	}
 	left := MaxSteps
-	violations, err := s.violations(value, &left)
+	violations, err := s.violations(t.Context(), value, &left)
 	if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Code != TooLarge) {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestFormatsOfOldDraftsAreLookedAtByMany(t *testing.T) {
 			t.Run(test.text[:1], func(t *testing.T) {
 				t.Parallel()
 				left := MaxSteps
-				got, err := s.violations(map[string]any{"a": test.text}, &left)
+				got, err := s.violations(t.Context(), map[string]any{"a": test.text}, &left)
 				if err != nil || len(got) != test.want {
 					t.Errorf("%v, %v, want %d", got, err, test.want)
 				}
@@ -178,15 +180,78 @@ func TestStepsAreShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := MaxSteps
-	if _, err := tool.ValidateWithin(&left, map[string]any{}); err != nil || left == MaxSteps {
+	if _, err := tool.ValidateWithin(t.Context(), &left, map[string]any{}); err != nil || left == MaxSteps {
 		t.Fatalf("%d left, %v", left, err)
 	}
 	left = 10
-	if _, err := tool.ValidateWithin(&left, map[string]any{}); err == nil || left != 10 {
+	if _, err := tool.ValidateWithin(t.Context(), &left, map[string]any{}); err == nil || left != 10 {
 		t.Errorf("%d left, no error", left)
 	}
-	if _, err := tool.ValidateWithin(nil, map[string]any{}); err != nil {
+	if _, err := tool.ValidateWithin(t.Context(), nil, map[string]any{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is said to be taken is at least what is: the schemas are those that take
+// much memory for their text.
+func TestMemoryIsEstimatedFromAbove(t *testing.T) {
+	for name, schema := range map[string]string{
+		"a flat schema":      `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`,
+		"a pattern":          `{"properties":{"a":{"pattern":"([a-zA-Z]|[^b]){900}"}}}`,
+		"classes":            `{"properties":{"a":{"pattern":"` + strings.Repeat(`[^x\\pL]`, 20) + `"}}}`,
+		"subschemas":         `{"properties":{` + properties(3000, `{"type":"string"}`) + `}}`,
+		"an enum":            `{"properties":{"a":{"enum":[` + strungNames(9000) + `]}}}`,
+		"a constant of many": `{"properties":{"a":{"const":[` + strings.TrimSuffix(strings.Repeat("[1],", 20_000), ",") + `]}}}`,
+		"references":         `{"$ref":"#/$defs/d0","$defs":{` + definitions(10, `{"anyOf":[{"$ref":"#/$defs/d%[1]d"},{"$ref":"#/$defs/d%[1]d"}]}`) + `}}`,
+	} {
+		var before, after runtime.MemStats
+		const copies = 8
+		set := make(Set, copies)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range set {
+			tool, err := Declare("f", "", json.RawMessage(strings.Clone(schema)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			set[i] = tool
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		taken := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		if said := int64(set.Memory()); taken > said {
+			t.Errorf("%s: %d bytes are taken; said are %d", name, taken, said)
+		}
+		runtime.KeepAlive(set)
+	}
+}
+
+// A context that has ended ends the counting of steps, and no value is validated.
+func TestValidationEndsWithItsContext(t *testing.T) {
+	s, err := compile(json.RawMessage(`{"properties":{"a":{"type":"array","items":{"anyOf":[{"type":"string","pattern":"^(a|b)*c$"},{"type":"integer"}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := map[string]any{"a": slices.Repeat([]any{json.Number("1")}, 10_000)}
+	whole := s.graph.count(t.Context(), value)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ended := s.graph.count(ctx, value); ended > 10 || whole < 10_000 {
+		t.Errorf("%v steps were counted, and %v after the context; want at least 10,000, and at most 10", whole, ended)
+	}
+	for name, value := range map[string]any{"costly": value, "small": map[string]any{"a": []any{}}} {
+		left := MaxSteps
+		if violations, err := s.violations(ctx, value, &left); !errors.Is(err, context.Canceled) || violations != nil || left != MaxSteps {
+			t.Errorf("%s: got %v, error %v, %d steps left; want the context's error and all steps", name, violations, err, left)
+		}
+	}
+	called := false
+	tool := Bind(Tool{Name: "f", schema: s}, func(context.Context, json.RawMessage) (any, error) {
+		called = true
+		return nil, nil //nolint:nilnil // it is not called
+	})
+	if _, err := tool.Call(ctx, json.RawMessage(`{"a":[1]}`)); !errors.Is(err, context.Canceled) || called {
+		t.Errorf("a call: got error %v, handler called: %t; want the context's error, and no call", err, called)
 	}
 }
 

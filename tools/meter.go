@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 
@@ -16,13 +17,16 @@ const fewSteps = 256
 
 // charge takes the steps that the validator needs for a value from those that
 // are left. It is the same for the same schema and value.
-func (g *graph) charge(value any, left *int) error {
+func (g *graph) charge(ctx context.Context, value any, left *int) error {
 	steps := fewSteps + 1.0
 	if !g.recursive {
 		steps = g.weight * sizeOf(value)
 	}
 	if steps > fewSteps {
-		steps = g.count(value)
+		steps = g.count(ctx, value)
+	}
+	if err := ended(ctx); err != nil {
+		return err // the steps were not counted to the end
 	}
 	if steps > MaxSteps || int(steps) > *left {
 		return &Error{Code: TooLarge, Message: fmt.Sprintf("checking the arguments against the schema takes more than %d steps", min(*left, MaxSteps)),
@@ -38,6 +42,7 @@ func (g *graph) charge(value any, left *int) error {
 type meter struct {
 	*graph
 
+	ended   <-chan struct{} // the context's end; nil where it has none
 	steps   float64
 	times   []float64 // how often each node applies to the value that is next
 	pending []uint64  // a bit for each node of which that is not 0
@@ -49,8 +54,8 @@ type applied struct {
 	times float64
 }
 
-func (g *graph) count(value any) float64 {
-	m := meter{graph: g, times: make([]float64, len(g.nodes)), pending: make([]uint64, len(g.nodes)/64+1)}
+func (g *graph) count(ctx context.Context, value any) float64 {
+	m := meter{graph: g, ended: ctx.Done(), times: make([]float64, len(g.nodes)), pending: make([]uint64, len(g.nodes)/64+1)}
 	m.apply(g.root, 1)
 	m.visit(value)
 	return m.steps
@@ -74,7 +79,23 @@ func (m *meter) applyHeld(held any, times float64) {
 	}
 }
 
-func (m *meter) exceeded() bool { return m.steps > MaxSteps }
+// exceeded reports whether counting goes no further.
+func (m *meter) exceeded() bool {
+	select {
+	case <-m.ended:
+		return true
+	default:
+	}
+	return m.steps > MaxSteps
+}
+
+// ended is the context's error as that of a validation.
+func ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("checking arguments: %w", err)
+	}
+	return nil
+}
 
 // visit counts the steps for a value, and for its parts.
 func (m *meter) visit(value any) {

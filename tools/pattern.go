@@ -32,13 +32,13 @@ type patterns struct {
 // the format "regex" as well, at any time and from many goroutines.
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	if p.sealed.Load() {
-		_, err := programSize(text)
+		_, err := PatternSize(text)
 		return nil, err
 	}
 	if known := p.known[text]; known != nil {
 		return known, nil
 	}
-	size, err := programSize(text)
+	size, err := PatternSize(text)
 	if p.program += size; err == nil && p.program > maxProgram {
 		err = tooMuch("/parameters", fmt.Sprintf("the patterns of the schema need more than %d instructions", maxProgram), maxProgram)
 	}
@@ -56,9 +56,10 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	return p.known[text], nil
 }
 
-// programSize estimates, from above, how many instructions a regular expression
-// compiles to.
-func programSize(text string) (int, error) {
+// PatternSize estimates, from above, how many instructions a regular expression
+// compiles to, without compiling it. A text that is none, or that is longer than a
+// pattern of a schema may be, is an error.
+func PatternSize(text string) (int, error) {
 	if len(text) > maxPatternText {
 		return 0, tooMuch("/parameters", fmt.Sprintf("a pattern has %d bytes", len(text)), maxPatternText)
 	}

@@ -83,7 +83,7 @@ func compile(text json.RawMessage) (*schema, error) {
 		return nil, err
 	}
 	expressions.sealed.Store(true)
-	weight := outline.subschemas + len(g.nodes) + outline.enum/8 + expressions.program/8 + len(text)/256
+	weight := outline.subschemas + outline.values/8 + len(g.nodes) + outline.enum/8 + expressions.program/8 + len(text)/256
 	return &schema{compiled, g, newFlat(document), weight}, nil
 }
 

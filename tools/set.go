@@ -84,6 +84,17 @@ func (s Set) Weight() int {
 	return weight
 }
 
+// Memory is about how many bytes the tools take, estimated from above: their
+// texts, and the compiled schemas with what readers make of them. What keeps sets
+// counts by it, since a few bytes of a schema may compile to very many.
+func (s Set) Memory() int {
+	bytes := s.Weight() << 10
+	for _, t := range s {
+		bytes += len(t.Name) + len(t.Description) + len(t.Parameters)
+	}
+	return bytes
+}
+
 // Call runs the named tool. An unknown name is the agent's mistake and gives an
 // error result that lists the names there are.
 func (s Set) Call(ctx context.Context, call Call) (Result, error) {

@@ -90,7 +90,10 @@ func (t Tool) Call(ctx context.Context, arguments json.RawMessage) (Result, erro
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	value, violations := t.check(arguments)
+	value, violations, err := t.check(ctx, arguments)
+	if err != nil {
+		return Result{}, err
+	}
 	if len(violations) > 0 {
 		return fail(explain(t.Name, violations)), nil
 	}
@@ -109,30 +112,37 @@ func (t Tool) Call(ctx context.Context, arguments json.RawMessage) (Result, erro
 // violation, keyword "json"; arguments that take more than [MaxSteps] to be
 // checked are one, keyword "steps".
 func (t Tool) Validate(arguments json.RawMessage) []Violation {
-	_, violations := t.check(arguments)
+	_, violations, _ := t.check(context.Background(), arguments) // which does not end
 	return violations
 }
 
 // ValidateValue is Validate for a value that [strictjson.Decode] has read.
 func (t Tool) ValidateValue(value any) []Violation {
-	left := MaxSteps
-	violations, err := t.ValidateWithin(&left, value)
-	if e, ok := errors.AsType[*Error](err); ok {
-		return []Violation{{Keyword: "steps", Message: e.Message}}
-	}
+	violations, _ := t.validate(context.Background(), value) // which does not end
 	return violations
+}
+
+// validate takes at most MaxSteps. The error is the context's.
+func (t Tool) validate(ctx context.Context, value any) ([]Violation, error) {
+	left := MaxSteps
+	violations, err := t.ValidateWithin(ctx, &left, value)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return []Violation{{Keyword: "steps", Message: e.Message}}, nil
+	}
+	return violations, err
 }
 
 // ValidateWithin is ValidateValue within a number of steps, from which those
 // that the value takes are taken. The error, an [*Error] with the code
 // [TooLarge], says that it takes more than are left or more than [MaxSteps]; it
 // depends on nothing but the schema, the value and the steps. A nil left means
-// no bound, for schemas of the program's own.
-func (t Tool) ValidateWithin(left *int, value any) ([]Violation, error) {
-	return t.schema.violations(value, left)
+// no bound, for schemas of the program's own. Any other error is the context's:
+// no value is begun after its end, and its steps are counted no further.
+func (t Tool) ValidateWithin(ctx context.Context, left *int, value any) ([]Violation, error) {
+	return t.schema.violations(ctx, value, left)
 }
 
-// Weight is how much memory the compiled schema takes, in units of about 2 kB,
+// Weight is how much memory the compiled schema takes, in units of at most 1 KiB,
 // the weight of a subschema.
 func (t Tool) Weight() int {
 	if t.schema == nil {
@@ -141,12 +151,13 @@ func (t Tool) Weight() int {
 	return t.schema.weight
 }
 
-func (t Tool) check(arguments json.RawMessage) (any, []Violation) {
+func (t Tool) check(ctx context.Context, arguments json.RawMessage) (any, []Violation, error) {
 	value, err := strictjson.Decode(arguments)
 	if err != nil {
-		return nil, []Violation{{Keyword: "json", Message: err.Error()}}
+		return nil, []Violation{{Keyword: "json", Message: err.Error()}}, nil //nolint:nilerr // it is the violation
 	}
-	return value, t.ValidateValue(value)
+	violations, err := t.validate(ctx, value)
+	return value, violations, err
 }
 
 type function struct {

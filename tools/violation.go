@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ const maxViolations = 100
 // violations checks a decoded value; the order is by pointer, keyword and
 // message, since the validator's own is that of a map. Of more than
 // maxViolations it returns the first in that order. The steps that it takes are
-// taken from left, unless that is nil; the error says that there were too few.
-func (s *schema) violations(value any, left *int) ([]Violation, error) {
+// taken from left, unless that is nil; the error says that there were too few, or
+// is the context's.
+func (s *schema) violations(ctx context.Context, value any, left *int) ([]Violation, error) {
 	if s.flat != nil && s.flat.accepts(value) {
 		return nil, nil
 	}
@@ -40,8 +42,11 @@ func (s *schema) violations(value any, left *int) ([]Violation, error) {
 		v, _ := outsized(value, "")
 		return []Violation{v}, nil
 	}
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
 	if left != nil {
-		if err := s.graph.charge(value, left); err != nil {
+		if err := s.graph.charge(ctx, value, left); err != nil {
 			return nil, err
 		}
 	}

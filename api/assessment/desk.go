@@ -10,6 +10,7 @@ import (
 
 	"toolgym/api/feed"
 	"toolgym/grpo/eval"
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/evaluation"
 	"toolgym/internal/goroutine"
 	"toolgym/internal/quota"
@@ -22,7 +23,7 @@ import (
 const (
 	Running = "running"
 	Done    = "done"
-	Stopped = "stopped" // cancelled, or its server ended: it can be gone on with
+	Stopped = "stopped" // cancelled, its server ended or the disk was full: it can be gone on with
 	Failed  = "failed"
 )
 
@@ -38,7 +39,7 @@ type Config struct {
 type State struct {
 	store.Listing
 	State   string        `json:"state" enum:"running,done,stopped,failed"`
-	Error   string        `json:"error,omitempty" doc:"Why it failed."`
+	Error   string        `json:"error,omitempty" doc:"Why it failed, or why it was stopped without a request: the disk is full."`
 	Summary *eval.Summary `json:"summary,omitempty" doc:"What its trials amount to so far, where it was asked for by name."`
 }
 
@@ -85,7 +86,7 @@ func (d *Desk) Close() {
 }
 
 // Begin begins an evaluation, or goes on with one. The servers are asked first;
-// what can not be played is an [*tools.Error]. What makes no sense is refused
+// what cannot be played is an [*tools.Error]. What makes no sense is refused
 // before there being no room, since trying again later would not help.
 func (d *Desk) Begin(ctx context.Context, request evaluation.Request) (State, error) {
 	if !request.Resume { // otherwise the run that is gone on with completes it
@@ -261,6 +262,8 @@ func (d *Desk) state(kept store.Listing) State {
 		state.State = Running
 	case kept.Kept >= kept.Planned:
 		state.State = Done
+	case p != nil && atomicfile.IsFull(p.err):
+		state.Error = "the disk of the server is full" // Stopped: it can be resumed when there is space
 	case p != nil && p.err != nil && !errors.Is(p.err, context.Canceled):
 		state.State, state.Error = Failed, reason(p.err)
 	}

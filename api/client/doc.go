@@ -1,5 +1,4 @@
-// Package client speaks to a toolgym server. It is the one Go client of the
-// REST API: the command line, the plugin and the examples all use it.
+// Package client is the Go client of the REST API of a toolgym server.
 //
 // # An episode
 //
@@ -10,50 +9,49 @@
 //	err = episode.Close(ctx)
 //
 // An [Episode] is a [tools.Caller] and a [tools.Speaker], so every
-// [tools.Agent] plays over REST as it plays in process; [Client.Play] does the
-// whole of it and returns the trajectory as the server kept it.
+// [tools.Agent] plays over REST as it plays in process; [Client.Play] plays a
+// whole task and returns the trajectory of the server.
 //
 // # Scoring
 //
-// [Client.Parse], [Client.Score] and [Client.GetReward] ask for one answer each.
-// [Client.ScoreStream] sends lines of any number and returns their scores while
+// [Client.Parse], [Client.Score] and [Client.GetReward] send one request each.
+// [Client.ScoreStream] sends any number of lines and returns their scores while
 // they are being sent.
 //
 // # Trainings and evaluations
 //
-// [Client.StartPolicyRun] and [Client.BeginEval] start what outlives the request;
-// it is found again by its id or name, paused, resumed and cancelled.
-// [Client.WatchPolicyRun] and [Client.WatchEval] yield what happens while it does:
+// [Client.StartPolicyRun] and [Client.StartEval] start jobs that outlive the
+// request and are addressed by their id or name. [Client.WatchPolicyRun] and
+// [Client.WatchEval] yield their events:
 //
 //	for event, err := range c.WatchPolicyRun(ctx, run.ID, 0) {
 //		…
 //	}
 //
-// A connection that breaks is made again, behind the last [Event] that came.
-// [Client.EvalReport] and [Client.CompareEvals] say what came out of evaluations,
-// [Client.Act] lets a trained policy plan, and [Client.ExportTRL] writes the
-// script of a trainer elsewhere.
+// A broken connection is opened again after the last [Event].
+// [Client.EvalReport] and [Client.CompareEvals] return the results of evaluations,
+// [Client.Act] plans with a trained policy, and [Client.ExportTRL] returns a
+// training script.
 //
 // # Errors
 //
-// What the server refuses is a [*tools.Error] with the code, the place and the
-// remedy of its problem document, so that errors.As works on both sides of the
-// wire alike. A fault of the server itself, or of the network, is an ordinary
-// wrapped error; the server's carries the request id under which its log says
-// more.
+// An error of the caller is a [*tools.Error] with the code, the place and the
+// expectation of the problem document, as it is in process. An internal error of
+// the server, or one of the network, is an ordinary wrapped error; that of the
+// server has the request id of its log.
 //
-// # Repeating
+// # Retries
 //
-// A request is sent again only where that can not do harm: reads, and calls
-// and messages, which carry a request id that the server answers exactly once.
-// A cut connection, 429, 502, 503 and 504 are tried again, after the time that
-// the server names in Retry-After or, without one, after a growing pause.
-// Starting, forking and closing an episode are never repeated, nor is what
-// starts, pauses, resumes or cancels a training or an evaluation.
+// Only requests that are safe to repeat are sent again: reads, and calls and
+// messages, whose request id makes the server execute them exactly once. They
+// are repeated after a broken connection and after 429, 502, 503 and 504, after
+// the time in Retry-After or after a growing pause. Starting, forking and closing
+// an episode are never repeated, nor are requests that start, pause, resume or
+// cancel a training or an evaluation.
 //
 // # Wire types
 //
-// What is sent is the domain's own types (tools.Task, tools.Step,
-// tools.Result, …). The few shapes that exist only on the wire stand in
-// wire.go; package api uses the same ones.
+// Requests and responses use the types of the domain (tools.Task, tools.Step,
+// tools.Result, …). The few types that exist only on the wire are in wire.go;
+// package api uses the same.
 package client

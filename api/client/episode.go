@@ -4,15 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 
 	"toolgym/tools"
 )
 
-// An Episode is a live one on the server. Its methods return, besides what they
-// say, not_found after it was closed and gone after it has expired.
+// An Episode is a live episode on the server. Its methods also return not_found
+// after it was closed and gone after it has expired.
 type Episode struct {
 	client *Client
-	state  State // as of the beginning
+	state  State // at the start
 }
 
 var (
@@ -20,17 +21,17 @@ var (
 	_ tools.Speaker = (*Episode)(nil)
 )
 
-// ID is the server's name for the episode.
+// ID returns the id of the episode.
 func (e *Episode) ID() string { return e.state.ID }
 
-// Task is what is to be solved.
+// Task returns the task.
 func (e *Episode) Task() tools.Task { return e.state.Task }
 
-// Observation is what was observed first, a JSON object.
+// Observation returns the first observation, a JSON object.
 func (e *Episode) Observation() json.RawMessage { return e.state.Observation }
 
-// Tools lists the tools of the task in their fixed order. They can check
-// arguments, but are called by Step.
+// Tools returns the tools of the task in their order. They validate arguments;
+// calls are made by Step.
 func (e *Episode) Tools() tools.Set { return e.state.Tools }
 
 // Step makes one call, exactly once. A call after the end is a conflict.
@@ -43,7 +44,8 @@ func (e *Episode) Step(ctx context.Context, call tools.Call) (tools.Step, error)
 	return stepOf(answer, call), nil
 }
 
-// Say says something and calls nothing, exactly once. Errors as of Step.
+// Say sends a message without calls, exactly once. It returns the errors of
+// Step.
 func (e *Episode) Say(ctx context.Context, text string) (tools.Step, error) {
 	answer, err := e.play(ctx, "messages", Message{Content: text, RequestID: e.client.config.NewID()})
 	if err != nil {
@@ -52,13 +54,13 @@ func (e *Episode) Say(ctx context.Context, text string) (tools.Step, error) {
 	return stepOf(answer, tools.Call{}).Spoken(text), nil
 }
 
-func (e *Episode) play(ctx context.Context, how string, body any) (Answer, error) {
+func (e *Episode) play(ctx context.Context, kind string, body any) (Answer, error) {
 	var answer Answer
-	err := e.client.send(ctx, request{method: http.MethodPost, to: e.at(how), body: body, repeat: true}, &answer)
+	err := e.client.send(ctx, request{method: http.MethodPost, to: e.at(kind), body: body, repeat: true}, &answer)
 	return answer, err
 }
 
-// stepOf is the step that an answer tells of.
+// stepOf converts an answer to a step.
 func stepOf(answer Answer, call tools.Call) tools.Step {
 	result := tools.Result{}
 	if answer.Result != nil {
@@ -73,12 +75,12 @@ func stepOf(answer Answer, call tools.Call) tools.Step {
 	return tools.Transition(call, result, answer.Reward)
 }
 
-// State asks for the episode as it stands, with its trajectory.
+// State requests the current state of the episode, with its trajectory.
 func (e *Episode) State(ctx context.Context) (State, error) {
 	return e.client.state(ctx, request{method: http.MethodGet, to: e.at(), repeat: true})
 }
 
-// Trajectory asks for the episode as it was played so far.
+// Trajectory requests the steps so far.
 func (e *Episode) Trajectory(ctx context.Context) (tools.Trajectory, error) {
 	state, err := e.State(ctx)
 	if err != nil || state.Trajectory == nil {
@@ -87,16 +89,52 @@ func (e *Episode) Trajectory(ctx context.Context) (tools.Trajectory, error) {
 	return *state.Trajectory, nil
 }
 
-// Fork copies the episode, to go on from where it is.
+// Fork copies the episode in its current state.
 func (e *Episode) Fork(ctx context.Context) (*Episode, error) {
 	return e.client.open(ctx, request{method: http.MethodPost, to: e.at("fork")})
 }
 
-// Close makes the server forget the episode.
+// Close deletes the episode on the server.
 func (e *Episode) Close(ctx context.Context) error {
 	return e.client.send(ctx, request{method: http.MethodDelete, to: e.at()}, nil)
 }
 
 func (e *Episode) at(parts ...string) string {
 	return e.client.at(append([]string{"v1", "episodes", e.state.ID}, parts...)...)
+}
+
+// toolSetCache keeps decoded tool sets. Every episode of a level has the same
+// bytes, and compiling its schemas again would take longer than playing it.
+type toolSetCache struct {
+	mu    sync.Mutex
+	known map[string]tools.Set
+	bytes int // of texts and compiled schemas
+}
+
+// maxToolSetBytes limits the size of the cache: texts and compiled schemas. A
+// larger list is not kept.
+const maxToolSetBytes = 64 << 20
+
+// decode decodes a tool set. The set is shared and must not be changed.
+func (t *toolSetCache) decode(text json.RawMessage) (tools.Set, error) {
+	t.mu.Lock()
+	set, ok := t.known[string(text)]
+	t.mu.Unlock()
+	if ok {
+		return set, nil
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	size := len(text) + set.Memory()
+	if _, ok := t.known[string(text)]; ok || size > maxToolSetBytes {
+		return set, nil
+	}
+	if t.bytes += size; t.bytes > maxToolSetBytes || t.known == nil {
+		t.known, t.bytes = map[string]tools.Set{}, size
+	}
+	t.known[string(text)] = set
+	return set, nil
 }

@@ -2,6 +2,8 @@ package client
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"toolgym/grpo"
@@ -124,7 +126,7 @@ type PolicyRun struct {
 	Created time.Time       `json:"created_at"`
 	Updates int             `json:"updates"` // made so far
 	Result  json.RawMessage `json:"result,omitempty"`
-	Error   string          `json:"error,omitempty"` // why it failed
+	Error   string          `json:"error,omitempty"` // why it failed, or is paused by a full disk
 	Owner   string          `json:"owner,omitempty"` // the token that it belongs to
 }
 
@@ -155,4 +157,85 @@ type Evaluation struct {
 	State   string        `json:"state"` // running, done, stopped or failed
 	Error   string        `json:"error,omitempty"`
 	Summary *eval.Summary `json:"summary,omitempty"`
+}
+
+// A Problem is the body of every refusal: RFC 9457 problem details, its type
+// always about:blank and therefore left out, with a code, the request's id and
+// one [Flaw] for each thing that is wrong.
+type Problem struct {
+	Title     string `json:"title" doc:"The status in words." example:"Unprocessable Entity"`
+	Status    int    `json:"status" example:"422"`
+	Detail    string `json:"detail,omitempty" doc:"What is wrong and what would be right."`
+	Code      string `json:"code,omitempty" doc:"The kind of refusal: invalid, unauthorized, forbidden, not_found, conflict, gone, too_large, exhausted or unavailable. Absent when the fault is the server's."`
+	RequestID string `json:"request_id,omitempty" doc:"The X-Request-Id of the exchange; the server's log names it too."`
+	Errors    []Flaw `json:"errors,omitempty" doc:"Each thing that is wrong with the request."`
+}
+
+// A Flaw is one thing that is wrong with a request, and where: a JSON pointer
+// into the body as a URI fragment, or the name of a parameter.
+type Flaw struct {
+	Detail    string `json:"detail"`
+	Pointer   string `json:"pointer,omitempty" example:"#/seed"`
+	Parameter string `json:"parameter,omitempty" doc:"A path or query parameter, or a header."`
+	Want      string `json:"want,omitempty" doc:"What would be right."`
+}
+
+// Err is the error that the problem stands for: an [*tools.Error] where the
+// caller or the state of things is to blame, an ordinary error otherwise.
+func (p Problem) Err() error {
+	if p.Code == "" {
+		return fmt.Errorf("the server answered %d %s: %s (request id %s)", p.Status, p.Title, p.Detail, p.RequestID)
+	}
+	e := &tools.Error{Code: p.Code, Message: p.Detail}
+	if len(p.Errors) == 1 {
+		flaw := p.Errors[0]
+		e.Message, e.Where, e.Want = flaw.Detail, strings.TrimPrefix(flaw.Pointer, "#")+flaw.Parameter, flaw.Want
+	}
+	return e
+}
+
+// PolicyRunStart is the body of POST /v1/policy/runs. Every field may be absent.
+type PolicyRunStart struct {
+	Env        string   `json:"env,omitempty"`        // default arithmetic
+	Stages     []string `json:"stages,omitempty"`     // levels of the environment
+	Rules      string   `json:"rules,omitempty"`      // sound (default) or documented
+	Curriculum string   `json:"curriculum,omitempty"` // mastery (default) or documented
+	Algo       string   `json:"algo,omitempty"`       // a2c (default) or grpo
+	Pool       string   `json:"pool,omitempty"`       // ordered (default), own or batch
+	Seed       uint64   `json:"seed,omitempty"`
+	Updates    int      `json:"updates,omitempty"` // maximum number of updates; default of the curriculum
+	Beta       *float64 `json:"beta,omitempty"`    // KL coefficient of grpo; default 0.05
+	Epsilon    *float64 `json:"epsilon,omitempty"` // clip range of grpo; default 0.2
+}
+
+// EvaluationRequest is the body of POST /v1/evals. Only Model is required.
+type EvaluationRequest struct {
+	Run         string   `json:"run,omitempty"` // name; default the model and the time
+	Model       string   `json:"model"`
+	Ollama      []string `json:"ollama,omitempty"` // addresses of servers that share the work
+	OpenAI      string   `json:"openai,omitempty"` // or the address of one server with OpenAI's API
+	Route       string   `json:"route,omitempty"`  // chat (default), raw, both or agent
+	Envs        []string `json:"envs,omitempty"`
+	Levels      []string `json:"levels,omitempty"`
+	Rules       string   `json:"rules,omitempty"`
+	Suite       *Suite   `json:"suite,omitempty"`
+	N           int      `json:"n,omitempty"`      // tasks per level
+	Limit       int      `json:"limit,omitempty"`  // maximum number of tasks; 0 means unlimited
+	Trials      int      `json:"trials,omitempty"` // per task
+	Seed        uint64   `json:"seed"`             // of the first task of each level, and of sampling
+	SampleSeed  *uint64  `json:"sample_seed,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	NumCtx      int      `json:"num_ctx,omitempty"`
+	NumPredict  int      `json:"num_predict,omitempty"`
+	MaxTurns    int      `json:"max_turns,omitempty"`
+	Timeout     int      `json:"timeout_s,omitempty"` // per turn, in seconds
+	MaxReply    int      `json:"max_reply_bytes,omitempty"`
+	Concurrency int      `json:"concurrency,omitempty"`
+	Resume      bool     `json:"resume,omitempty"`
+}
+
+// Suite is a file of questions in an [EvaluationRequest]; see package suite.
+type Suite struct {
+	Name  string `json:"name"`
+	Lines string `json:"lines"`
 }

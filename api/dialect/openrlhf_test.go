@@ -16,38 +16,38 @@ import (
 
 const nothing = `{"tools":[],"expected":{"calls":[]}}`
 
-func ask(t *testing.T, q dialect.RewardQuery) dialect.Asked {
+func ask(t *testing.T, q dialect.RewardQuery) dialect.Query {
 	t.Helper()
-	asked, err := dialect.OpenRLHF(q, &intake.Desk{})
+	query, err := dialect.OpenRLHF(q, &intake.Desk{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return asked
+	return query
 }
 
-func answer(t *testing.T, asked dialect.Asked, rubric grpo.Rubric) (dialect.Rewards, error) {
+func answer(t *testing.T, query dialect.Query, rubric grpo.Rubric) (dialect.Rewards, error) {
 	t.Helper()
 	scorer, err := grpo.NewScorer(tools.Specs{arithmetic.Spec()}, rubric)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := scorer.Score(t.Context(), asked.Request)
+	response, err := scorer.Score(t.Context(), query.Request)
 	if err != nil {
-		return dialect.Rewards{}, asked.Place(err)
+		return dialect.Rewards{}, query.Place(err)
 	}
-	return asked.Rewards(response)
+	return query.Rewards(response)
 }
 
 // Completions of equal prompts are a group wherever they stand, and the answer
 // has the order of the question.
 func TestGroupsByPrompt(t *testing.T) {
-	asked := ask(t, dialect.RewardQuery{
+	query := ask(t, dialect.RewardQuery{
 		Query:   []string{"a1", "b2", "a3", "a4", "ab5"},
 		Prompts: []string{"a", "b", "a", "a", "ab"},
 		Labels:  []string{nothing, nothing, nothing, "arithmetic/restraint/4", nothing},
 	})
 	var texts [][]string
-	for _, g := range asked.Request.Groups {
+	for _, g := range query.Request.Groups {
 		var group []string
 		for _, c := range g.Completions {
 			group = append(group, *c.Text)
@@ -57,7 +57,7 @@ func TestGroupsByPrompt(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"1", "3"}, {"2"}, {"4"}, {"5"}}, texts); diff != "" {
 		t.Error(diff)
 	}
-	rewards, err := answer(t, asked, grpo.Rubric{Criteria: map[string]grpo.Criterion{"digits": {Weight: 1, Formula: `text == "1" ? 10 : text == "2" ? 20 : text == "3" ? 30 : text == "4" ? 40 : 50`}}})
+	rewards, err := answer(t, query, grpo.Rubric{Criteria: map[string]grpo.Criterion{"digits": {Weight: 1, Formula: `text == "1" ? 10 : text == "2" ? 20 : text == "3" ? 30 : text == "4" ? 40 : 50`}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +74,9 @@ func TestGroupsByPrompt(t *testing.T) {
 
 // The prompt is cut off exactly: a response may begin with its prompt again.
 func TestThePromptIsCutOffOnce(t *testing.T) {
-	asked := ask(t, dialect.RewardQuery{Query: []string{"aaab", "", "é!"}, Prompts: []string{"a", "", "é"}, Labels: []string{nothing, nothing, nothing}})
+	query := ask(t, dialect.RewardQuery{Query: []string{"aaab", "", "é!"}, Prompts: []string{"a", "", "é"}, Labels: []string{nothing, nothing, nothing}})
 	for i, want := range []string{"aab", "", "!"} {
-		if got := *asked.Request.Groups[i].Completions[0].Text; got != want {
+		if got := *query.Request.Groups[i].Completions[0].Text; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -107,9 +107,9 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			asked, err := dialect.OpenRLHF(test.q, &intake.Desk{})
+			query, err := dialect.OpenRLHF(test.q, &intake.Desk{})
 			if err == nil {
-				_, err = answer(t, asked, grpo.DefaultRubric())
+				_, err = answer(t, query, grpo.DefaultRubric())
 			}
 			if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != test.code || e.Where != test.where {
 				t.Errorf("%#v, want %s at %q", err, test.code, test.where)
@@ -121,16 +121,16 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 // What nobody counted is no number: paid for, it makes the reward null, which is
 // refused; not paid for, it is left out of the logs.
 func TestNumbersThatAreUnknown(t *testing.T) {
-	asked := ask(t, dialect.RewardQuery{Query: []string{"ab"}, Prompts: []string{"a"}, Labels: []string{nothing}})
+	query := ask(t, dialect.RewardQuery{Query: []string{"ab"}, Prompts: []string{"a"}, Labels: []string{nothing}})
 	length := func(weight float64) grpo.Rubric {
 		return grpo.Rubric{Criteria: map[string]grpo.Criterion{
 			grpo.CriterionFormat: {Weight: 1}, grpo.CriterionLength: {Weight: weight, Unit: grpo.UnitToken, Soft: 1, Max: 2}}}
 	}
-	_, err := answer(t, asked, length(-1))
+	_, err := answer(t, query, length(-1))
 	if e := (*tools.Error)(nil); !errors.As(err, &e) || e.Code != tools.Unavailable || e.Where != "/query/0" || !strings.Contains(e.Message, "nobody counted") {
 		t.Errorf("%v, want one that says what is unknown", err)
 	}
-	rewards, err := answer(t, asked, length(0))
+	rewards, err := answer(t, query, length(0))
 	if _, ok := rewards.ExtraLogs[grpo.CriterionLength]; ok || err != nil || rewards.Rewards[0] != 1 {
 		t.Errorf("%+v, %v", rewards, err)
 	}

@@ -1,5 +1,5 @@
 // Package feed is a list of events that grows while it is read, for
-// Server-Sent Events: whoever was cut off names the last event that arrived, and
+// Server-Sent Events: a client that reconnects names the last event that arrived, and
 // goes on behind it.
 //
 //	var f feed.Feed
@@ -10,6 +10,6 @@
 //	<-more                         // closed when there is something new to read
 //
 // Events are numbered from 1 in the order in which they were added. A reader
-// that is slow holds nobody up: all events are kept, and the writer bounds how
+// that is slow delays no other: all events are kept, and the writer bounds how
 // many there are.
 package feed

@@ -8,7 +8,7 @@ type Feed struct {
 	mu     sync.Mutex
 	events [][]byte
 	closed bool
-	more   chan struct{} // nil while nobody waits
+	more   chan struct{} // nil while no reader waits
 }
 
 // Add adds an event. It panics if the feed is closed.

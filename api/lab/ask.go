@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/evaluation"
 	"toolgym/tools"
 )
@@ -69,6 +70,9 @@ func (l *Lab) beginEvaluation(w http.ResponseWriter, r *http.Request) error {
 		if err == nil {
 			http.Redirect(w, r, evaluationPath(state.Name), http.StatusSeeOther)
 			return nil
+		}
+		if atomicfile.IsFull(err) { // not a fault of a field
+			return err
 		}
 		if err := wrong.note(fieldOf(err), withoutPlace(err)); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/audit"
+	"toolgym/internal/refusal"
 	"toolgym/tools"
 )
 
@@ -46,13 +47,16 @@ func newAuditor() *auditor {
 	return &auditor{turn: make(chan struct{}, 1), known: map[[4]float64]audit.Report{}}
 }
 
-// attack makes the table of the settings' rubric. A rubric that can not be
+// attack makes the table of the settings' rubric. A rubric that cannot be
 // judged is a fault of the table.
 func (l *Lab) attack(ctx context.Context, s Settings) (*attackTable, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.config.CallTimeout)
 	defer cancel()
 	key := [4]float64{s.Format, s.Schema, s.Done, s.Length}
-	report, err := l.auditor.run(ctx, key, l.config.Specs, s.Rubric(l.config.Rubric))
+	report, err := l.auditor.run(ctx, l.turn, key, l.config.Specs, s.Rubric(l.config.Rubric))
+	if refusal.Is(err, tools.Exhausted) {
+		return nil, err
+	}
 	if err != nil {
 		wrong := faults{}
 		if err := wrong.note("rubric", err); err != nil {
@@ -63,7 +67,7 @@ func (l *Lab) attack(ctx context.Context, s Settings) (*attackTable, error) {
 	return tabled(report), nil
 }
 
-func (a *auditor) run(ctx context.Context, key [4]float64, specs tools.Specs, rubric grpo.Rubric) (audit.Report, error) {
+func (a *auditor) run(ctx context.Context, turn func(context.Context) (func(), error), key [4]float64, specs tools.Specs, rubric grpo.Rubric) (audit.Report, error) {
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
@@ -76,7 +80,12 @@ func (a *auditor) run(ctx context.Context, key [4]float64, specs tools.Specs, ru
 	if ok {
 		return report, nil
 	}
-	report, err := audit.Run(ctx, specs, rubric)
+	end, err := turn(ctx)
+	if err != nil {
+		return report, err
+	}
+	defer end()
+	report, err = audit.Run(ctx, specs, rubric)
 	if err != nil {
 		return report, err
 	}
@@ -87,6 +96,14 @@ func (a *auditor) run(ctx context.Context, key [4]float64, specs tools.Specs, ru
 	}
 	a.known[key] = report
 	return report, nil
+}
+
+// turn waits for the request's turn.
+func (l *Lab) turn(ctx context.Context) (end func(), err error) {
+	if l.config.Turn == nil {
+		return func() {}, nil
+	}
+	return l.config.Turn(ctx)
 }
 
 // tabled keeps of each attack the task on which it gains most.

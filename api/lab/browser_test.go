@@ -161,7 +161,7 @@ func try[T any](b *browser, script string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// until waits for a condition in JavaScript. That it can not be evaluated while
+// until waits for a condition in JavaScript. That it cannot be evaluated while
 // a page goes and another comes is no failure.
 func (b *browser) until(condition string) {
 	b.t.Helper()

@@ -135,7 +135,7 @@ func TestRefusedFormLeavesNothingStanding(t *testing.T) {
 		t.Error("the page begins with what is not its own")
 	}
 	b.set("#seed", "-3")
-	b.until(stale + ` && document.querySelector("#status").textContent.includes("want a whole number")`)
+	b.until(stale + ` && document.querySelector("#status").textContent.includes("expected a whole number")`)
 	b.set("#seed", "4")
 	b.until(`!` + stale + ` && document.querySelector(".task").textContent === "arithmetic/0/4" && !document.querySelector("#status").textContent`)
 }

@@ -32,9 +32,9 @@
 // without bound as the two part. What is not known, such as the
 // log-probabilities of a model's tokens, is said to be unknown.
 //
-// Where a policy can not play a task, another player stands in its place, and its
+// Where a policy cannot play a task, another player stands in its place, and its
 // column says so and why: no policy is embedded for that level, or the one that is
-// shown can not read the task. It also says when a policy was not trained on the
+// shown cannot read the task. It also says when a policy was not trained on the
 // level, or on this very task.
 //
 // What the three explanations promise is tested as what their links show.

@@ -45,7 +45,7 @@ func apart(form url.Values) (own, settings url.Values) {
 }
 
 // draftOf reads the fields. Browsers send the lines of a text with carriage
-// returns, which nobody wrote; bytes that are no text can not be shown.
+// returns, which is not part of the text; bytes that are no text cannot be shown.
 func draftOf(form url.Values) draft {
 	text := func(name string) string {
 		return strings.ToValidUTF8(strings.ReplaceAll(form.Get(name), "\r\n", "\n"), "\uFFFD")

@@ -49,7 +49,7 @@ type token struct {
 	Value *float64 // what the critic expects; nil of a policy that has none
 }
 
-// A call is a call with what the grader says of it.
+// A call is a call with its verdict.
 type call struct {
 	Name, Arguments, Result string
 	Verdict, Mood           string // Mood is the class of its badge
@@ -160,7 +160,7 @@ func (e *episode) plan(s scene, plan []int, said policy.PlanLogProbs) {
 	e.Rest = s.tokens(plan, said, from, len(plan))
 }
 
-// tokens are some of a plan's, with what the policy says of them.
+// tokens are some of a plan's, with the policy's probabilities and values.
 func (s scene) tokens(plan []int, said policy.PlanLogProbs, from, to int) (list []token) {
 	env := s.spec.Enumerate()
 	for i := from; i < to; i++ {

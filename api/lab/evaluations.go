@@ -24,8 +24,8 @@ type Evaluations interface {
 	Begin(ctx context.Context, request evaluation.Request) (assessment.State, error)
 	Stop(ctx context.Context, name string) error
 	Cancel(ctx context.Context, name string) error // deletes what does not run
-	// Report is whole once the agents without a language model have played; nobody
-	// has to wait for them beyond their patience.
+	// Report is whole once the agents without a language model have played; a page
+	// waits for them up to its patience.
 	Report(ctx context.Context, name string, patience time.Duration) (found report.Report, whole bool, err error)
 	Compare(ctx context.Context, first, second string) (eval.Comparison, error)
 }
@@ -172,7 +172,7 @@ func (l *Lab) fillShelf(ctx context.Context, page *shelf) error {
 	return err
 }
 
-// compare says whether two evaluations differ; where they can not be compared,
+// compare says whether two evaluations differ; where they cannot be compared,
 // why.
 func (l *Lab) compare(ctx context.Context, a, b string) (*comparing, error) {
 	if a == b {

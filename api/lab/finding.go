@@ -58,7 +58,7 @@ func findings(text string, reading parse.Reading, score *grpo.Score, expected []
 	if reading.MadeUp.End > reading.MadeUp.Start {
 		said[parse.DefectFabricated] = true
 		list = append(list, finding{Kind: placeUnread, Title: "A result that the model made up", Badge: "not read", Tone: "bad", start: reading.MadeUp.Start, end: reading.MadeUp.End,
-			Notes: []string{"Only the environment says what a tool answers. From here on nothing is read, and the task can not count as solved."}})
+			Notes: []string{"Only the environment says what a tool answers. From here on nothing is read, and the task cannot count as solved."}})
 	}
 	list = slices.DeleteFunc(list, func(f finding) bool { return f.Title == "" })
 	slices.SortStableFunc(list, func(a, b finding) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })

@@ -41,6 +41,9 @@ type Config struct {
 	// owner is theirs to see.
 	Owner func(context.Context) string
 	Owns  func(ctx context.Context, owner string) bool
+	// Turn waits until a request may compute, as heavy requests do elsewhere, and
+	// returns what ends its turn. Nil does not wait.
+	Turn func(context.Context) (end func(), err error)
 	// Guarded is set where a token is asked for, so that pages offer to sign out.
 	Guarded bool
 	// Events are the streams that may be open; Share is the part of the models that
@@ -133,7 +136,7 @@ func heading(status int) string {
 	case http.StatusNotFound:
 		return "There is no such page"
 	case http.StatusUnprocessableEntity:
-		return "This can not be shown"
+		return "This cannot be shown"
 	case http.StatusInternalServerError:
 		return "Something went wrong here"
 	}
@@ -144,7 +147,7 @@ func heading(status int) string {
 // with the last one.
 func (l *Lab) SignIn(w http.ResponseWriter, r *http.Request, status int, next, message string) error {
 	page := struct{ Next, Message string }{next, message}
-	return l.write(w, status, "signin", "frame.html", view{Title: "Sign in", Path: r.URL.Path, Page: page}) // who is not in can not sign out
+	return l.write(w, status, "signin", "frame.html", view{Title: "Sign in", Path: r.URL.Path, Page: page}) // who is not in cannot sign out
 }
 
 // errorf wraps a fault of the pages' own.

@@ -25,7 +25,7 @@ func lessons() []lesson {
 	return []lesson{
 		{"Why reinforcement learning for tool calling?", []string{
 			"Showing a model good calls teaches it their form. Whether a call was the right one shows later, when the task is solved or not, and often several sequences of calls solve it.",
-			"So the model tries, the environment carries the calls out, and the end is paid. What led to a better end becomes likelier; nobody has to write down the one right way.",
+			"So the model tries, the environment carries the calls out, and the end is paid. What led to a better end becomes likelier; no one has to write down the one right way.",
 		}, []try{{"Untrained beside trained", query("env", "arithmetic", "level", "1", "before", agentBase, "after", agentTrained),
 			"After solves what Before does not: C pays +3.0 on the right alone, and the same calls have become many times likelier."}}},
 		{"Reward shaping, and how it is hacked", []string{

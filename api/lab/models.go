@@ -40,7 +40,7 @@ const (
 )
 
 // list is what the servers have, and which of them did not answer. A model that
-// several have is the first one's. Nobody waits for a server that has kept others
+// several have is the first one's. No page waits for a server that has kept others
 // waiting: what is known of it is renewed behind the page's back.
 func (m *models) list(ctx context.Context) (known []served, silent []string) {
 	if len(m.servers) == 0 {

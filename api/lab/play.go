@@ -20,7 +20,7 @@ func (l *Lab) play(w http.ResponseWriter, r *http.Request) error {
 	unhurried(w)
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	if err := r.ParseForm(); err != nil {
-		return refusal.New("form", "the one of the page", "the form can not be read")
+		return refusal.New("form", "the one of the page", "the form cannot be read")
 	}
 	query := cloned(r.PostForm)
 	what, script := query.Get("play"), query.Get("script") != ""

@@ -138,7 +138,7 @@ func TestPlayRefuses(t *testing.T) {
 	}
 }
 
-// TestRunsAreTheirOwners: other people's runs can not be chosen, and their last
+// TestRunsAreTheirOwners: other people's runs cannot be chosen, and their last
 // update is not shown.
 func TestRunsAreTheirOwners(t *testing.T) {
 	annSecret, ann, err := api.Issue("ann", api.Score, api.Train)

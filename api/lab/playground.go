@@ -169,6 +169,11 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.config.CallTimeout)
 	defer cancel()
 	o := outcome{Faults: faults{}}
+	end, err := l.turn(ctx)
+	if err != nil {
+		return o, err
+	}
+	defer end()
 	set, err := l.declared(d, o.Faults)
 	if err != nil {
 		return o, err
@@ -190,7 +195,7 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 	for _, tool := range set {
 		o.Tools = append(o.Tools, tool.Name)
 	}
-	if o.Reading, err = l.reading(d, set); err != nil {
+	if o.Reading, err = l.reading(ctx, d, set); err != nil {
 		return o, o.Faults.note("text", err)
 	}
 	if err := l.score(ctx, d, s, set, &o); err != nil {
@@ -210,7 +215,7 @@ func (l *Lab) read(ctx context.Context, d draft, s Settings) (outcome, error) {
 
 // reading reads the text as the body of POST /v1/parse is read. A message is
 // handed over as it stands, so that places in it are places in the text.
-func (l *Lab) reading(d draft, set tools.Set) (*parse.Reading, error) {
+func (l *Lab) reading(ctx context.Context, d draft, set tools.Set) (*parse.Reading, error) {
 	request := parse.Request{Input: parse.Input{Text: &d.Text, Family: d.Family, FinishReason: d.Finish}, Tools: set}
 	var reading parse.Reading
 	var err error
@@ -219,14 +224,14 @@ func (l *Lab) reading(d draft, set tools.Set) (*parse.Reading, error) {
 			return nil, err
 		}
 		request.Text, request.Message = nil, json.RawMessage(d.Text)
-		reading, err = request.Read()
+		err = parse.NewReader(set).ReadInto(ctx, &reading, request.Input)
 		unplaced(&reading)
 	} else {
 		body, encoding := json.Marshal(request)
 		if encoding != nil {
 			return nil, fmt.Errorf("writing a completion: %w", encoding)
 		}
-		reading, err = l.config.Desk.Read(body)
+		reading, err = l.config.Desk.Read(ctx, body)
 	}
 	if err != nil {
 		return nil, err

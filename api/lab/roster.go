@@ -108,8 +108,8 @@ type player struct {
 	model served
 }
 
-// cast finds the player whom a setting names. Where a policy can not play the
-// task, another player stands in, and the notes say so; names that nobody has
+// cast finds the player whom a setting names. Where a policy cannot play the
+// task, another player stands in, and the notes say so; unknown names
 // are an [*tools.Error].
 func (l *Lab) cast(ctx context.Context, where, name, partner string, spec tools.Spec, task tools.Task) (player, error) {
 	if model, ok := strings.CutPrefix(name, ollamaPrefix); ok {
@@ -202,7 +202,7 @@ func (l *Lab) trained(spec tools.Spec, level string) (*policy.Net, train.Config,
 	return trained.Load(spec.Name, level)
 }
 
-// readable reports why a network can not plan a task.
+// readable reports why a network cannot plan a task.
 func readable(net *policy.Net, spec tools.Spec, task tools.Task) error {
 	prompt, err := promptOf(spec, task)
 	if err != nil {
@@ -218,7 +218,7 @@ func readable(net *policy.Net, spec tools.Spec, task tools.Task) error {
 // promptOf is a task as policies read it.
 func promptOf(spec tools.Spec, task tools.Task) (prompt policy.Prompt, err error) {
 	if spec.Enumerate == nil {
-		return prompt, &tools.Error{Code: tools.Conflict, Where: "env", Message: spec.Name + " can not be planned in advance"}
+		return prompt, &tools.Error{Code: tools.Conflict, Where: "env", Message: spec.Name + " cannot be planned in advance"}
 	}
 	env := spec.Enumerate()
 	if err := env.Start(task.Rules, task.Level, task.Seed); err != nil {
@@ -227,7 +227,7 @@ func promptOf(spec tools.Spec, task tools.Task) (prompt policy.Prompt, err error
 	return prompt, prompt.Read(env, task.Level)
 }
 
-// standIn is who plays where a policy can not: a beginner's place is taken by
+// standIn is who plays where a policy cannot: a beginner's place is taken by
 // random calls, the other by the oracle.
 func standIn(where string, reason *tools.Error, spec tools.Spec, task tools.Task) (player, error) {
 	name := agentRandom

@@ -17,7 +17,7 @@ func TestWhoStandsInTheColumn(t *testing.T) {
 	l := newLab(t)
 	for name, c := range map[string]struct{ env, level, seed, player, note string }{
 		"an environment without a policy": {"research", "0", "17", "Oracle", "No policy can play this task (no policy is trained for \"research\"): oracle stands here instead."},
-		"a level that can not be planned": {"arithmetic", "restraint", "17", "Oracle", "no policy is trained for level \"restraint\" of arithmetic"},
+		"a level that cannot be planned":  {"arithmetic", "restraint", "17", "Oracle", "no policy is trained for level \"restraint\" of arithmetic"},
 		"a level without a policy":        {"gridworld", "2", "17", "Oracle", "no policy is trained for level \"2\" of gridworld"},
 		"a stage that it knows":           {"arithmetic", "2", "17", "Trained policy", ""},
 		"the one layout of level 0":       {"gridworld", "0", "17", "Trained policy", ""},
@@ -61,7 +61,7 @@ func TestServersOwnPolicy(t *testing.T) {
 	for name, c := range map[string]struct{ env, level, note string }{
 		"the level that it knows":        {"arithmetic", "0", ""},
 		"a level that is new to it":      {"arithmetic", "1", "Trained on level 0 of arithmetic; level 1 is new to it."},
-		"a level that it can not read":   {"arithmetic", "4", "to the policy it is unreadable: 10 tokens, where it takes 1 to 6 tokens"},
+		"a level that it cannot read":    {"arithmetic", "4", "to the policy it is unreadable: 10 tokens, where it takes 1 to 6 tokens"},
 		"an environment that is another": {"gridworld", "1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

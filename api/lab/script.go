@@ -23,7 +23,7 @@ func (l *Lab) scriptRoutes() []Route {
 	}
 }
 
-// A scriptView is the page's own part. Where the settings can not be used there
+// A scriptView is the page's own part. Where the settings cannot be used there
 // is no text, and Wrong says why.
 type scriptView struct {
 	Settings Settings
@@ -151,7 +151,7 @@ func (l *Lab) scriptOf(r *http.Request) (scriptView, error) {
 		text, err = order.Script()
 	}
 	if e, ok := errors.AsType[*tools.Error](err); ok && view.Settings.Env != "" {
-		view.Where, view.Wrong = strings.Trim(e.Where, "/"), e.Message+"; want "+e.Want
+		view.Where, view.Wrong = strings.Trim(e.Where, "/"), e.Message+"; expected "+e.Want
 		return view, nil
 	}
 	view.Text = string(text)

@@ -29,7 +29,7 @@ type study struct {
 	Mass, MassBefore *float64 // mean probability of the six tools in its own plans
 }
 
-// A member is a completion of the group with what the learning policy says of it.
+// A member is a completion of the group with the log-probabilities of the learning policy.
 type member struct {
 	take
 	grpo.Score
@@ -66,7 +66,7 @@ func (l *Lab) study(ctx context.Context, set Settings, s scene, before, after pl
 	return v, err
 }
 
-// compare returns what the learning policy says of the group's tokens, nil where
+// compare returns the learning policy's log-probabilities of the group's tokens, nil if
 // that is not known.
 func (v *study) compare(s scene, before, after player, group []take) ([][]float64, error) {
 	switch {
@@ -79,7 +79,7 @@ func (v *study) compare(s scene, before, after player, group []take) ([][]float6
 	}
 	said, err := s.judge(after.net, plansOf(group))
 	if e, ok := errors.AsType[*tools.Error](err); ok {
-		v.Why = "The right column's policy can not read the left one's plans (" + e.Message + "): ratios, divergence and loss are not known."
+		v.Why = "The right column's policy cannot read the left one's plans (" + e.Message + "): ratios, divergence and loss are not known."
 		return nil, nil
 	}
 	now := make([][]float64, len(said))

@@ -15,7 +15,7 @@ type take struct {
 	completion grpo.Completion
 	task       tools.Task
 	plan       []int               // the tokens that were played, of a policy
-	said       policy.PlanLogProbs // what the policy itself says of each of them
+	said       policy.PlanLogProbs // log-probabilities under the policy itself
 }
 
 // A scene is a task with all that it takes to play it.
@@ -105,7 +105,7 @@ func (s scene) plans(ctx context.Context, net *policy.Net, n int, rng *rand.Rand
 	said, err := s.judge(net, tokens)
 	for i := range said {
 		if list[i].said = said[i]; net.Config().Update == policy.UpdateGRPO {
-			list[i].said.Values = nil // of a critic that nobody trained
+			list[i].said.Values = nil // the critic is not trained
 		}
 	}
 	return list, err
@@ -124,7 +124,7 @@ func (s scene) played(env tools.Enumerator, plan []int) ([]int, error) {
 	return plan, nil
 }
 
-// judge is what a network says of plans for the task.
+// judge returns the log-probabilities of plans under a network.
 func (s scene) judge(net *policy.Net, plans [][]int) ([]policy.PlanLogProbs, error) {
 	prompt, err := promptOf(s.spec, s.task)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestTrainingIsSteered(t *testing.T) {
 	b.set("#updates", "many")
 	b.click("#go")
 	b.until(`document.querySelector("#updates[aria-invalid]")`)
-	if got := b.text("#updates-wrong"); got != "“many” is no whole number" {
+	if got := b.text("#updates-wrong"); got != "“many” is not a whole number" {
 		t.Errorf("the refusal says: %s", got)
 	}
 	b.shoot("training-refused")

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// logged is what a server's log says of its own faults.
+// logged is the faults in the log of a server.
 type logged struct {
 	Panics int    `json:"panics"`
 	Errors int    `json:"errors"` // records of the level ERROR

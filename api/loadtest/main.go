@@ -52,7 +52,7 @@ func parse(args []string) (p plan, err error) {
 		return p, err
 	}
 	if p.clients < 1 || p.clients > 512 || p.episodes < p.clients || p.episodes > 4000 || p.duration <= 0 || p.duration > time.Hour {
-		return p, errors.New("out of bounds; want 1 to 512 clients, at least as many episodes and at most 4,000, and at most an hour")
+		return p, errors.New("out of bounds; expected 1 to 512 clients, at least as many episodes and at most 4,000, and at most an hour")
 	}
 	if p.hostile && (p.kill || p.clients < 2) {
 		return p, errors.New("-hostile: expected at least 2 clients, and no -kill")

@@ -13,6 +13,11 @@
 //	running, paused → cancelled
 //	running → done | failed
 //
+// A run that cannot write because the disk is full is paused as well, in memory
+// and with the reason in its state. It writes again when it is resumed, and by
+// itself from time to time. Its outcome is the same, bit for bit. A run that cannot
+// be started for that reason leaves nothing behind.
+//
 // A run whose server ends, by Close or by a kill, is found paused by the next
 // one, and goes on from its last checkpoint when it is resumed; updates made
 // since are made again, with the same outcome, bit for bit.

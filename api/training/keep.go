@@ -1,6 +1,7 @@
 package training
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,27 +9,75 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"toolgym/api/feed"
+	"toolgym/internal/atomicfile"
 )
 
 // stateName is the file that makes a folder one of ours.
 const stateName = "run.json"
 
 // keep writes how the run stands, so that a crash leaves the old text or the new.
-func (r *Run) keep() error {
-	text, err := json.MarshalIndent(r.State(), "", " ")
+func (r *Run) keep(state State) error {
+	text, err := json.MarshalIndent(state, "", " ")
 	if err != nil {
 		return fmt.Errorf("encoding the state of a run: %w", err)
 	}
-	path := filepath.Join(r.dir, stateName)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o640); err != nil {
-		return fmt.Errorf("keeping the state of a run: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := atomicfile.Write(filepath.Join(r.dir, stateName), append(text, '\n')); err != nil {
 		return fmt.Errorf("keeping the state of a run: %w", err)
 	}
 	return nil
+}
+
+// persist calls write until it does not fail because the disk is full. Meanwhile
+// the run is paused, in memory: write is called again when the run is resumed, and
+// every s.config.Retry. If the run's context ends, persist returns the error of
+// write.
+func (s *Runs) persist(ctx context.Context, r *Run, write func() error) error {
+	for failed := 0; ; failed++ {
+		err := write()
+		if !atomicfile.IsFull(err) {
+			r.unstall()
+			return err
+		}
+		if failed == 0 {
+			s.config.Logger.Warn("a policy run is paused", "run", r.State().ID, "error", err)
+		}
+		timer := time.NewTimer(s.config.Retry)
+		select {
+		case <-r.stall(reason(err)):
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+		timer.Stop()
+	}
+}
+
+// stall pauses the run for a reason, and returns what [Runs.Release] closes.
+func (r *Run) stall(reason string) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stalled == nil {
+		r.stalled = make(chan struct{})
+	}
+	r.state.State, r.state.Error = Paused, reason
+	return r.stalled
+}
+
+// unstall ends the pause of stall. A run that is held stays paused.
+func (r *Run) unstall() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stalled == nil {
+		return
+	}
+	r.stalled, r.state.Error = nil, ""
+	if r.gate == nil {
+		r.state.State = Running
+	}
 }
 
 // find takes over the runs of earlier servers. One that was under way is paused
@@ -41,7 +90,7 @@ func (s *Runs) find() error {
 	for _, path := range paths {
 		run, err := load(path)
 		if err != nil {
-			s.config.Logger.Warn("a policy run can not be read", "path", path, "error", err)
+			s.config.Logger.Warn("a policy run cannot be read", "path", path, "error", err)
 			continue
 		}
 		s.byID[run.state.ID] = run
@@ -55,7 +104,7 @@ func (s State) validate() error {
 	case !slices.Contains([]string{Running, Paused, Done, Cancelled, Failed}, s.State):
 		return fmt.Errorf("unknown state %.40q", s.State)
 	case s.Updates < 0:
-		return fmt.Errorf("%d updates; want at least 0", s.Updates)
+		return fmt.Errorf("%d updates; expected at least 0", s.Updates)
 	}
 	return s.Config.Validate()
 }
@@ -82,7 +131,7 @@ func load(path string) (*Run, error) {
 	if run.state.State != Running && run.state.State != Paused {
 		return run, nil
 	}
-	run.state.State = Paused
+	run.state.State, run.state.Error = Paused, ""
 	if _, err := os.Stat(run.Checkpoint()); err != nil {
 		run.state.State, run.state.Error = Failed, "the server ended before the first checkpoint"
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolgym/api/feed"
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/goroutine"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
@@ -40,7 +41,7 @@ type State struct {
 	Created time.Time     `json:"created_at"`
 	Updates int           `json:"updates" doc:"Made so far."`
 	Result  *train.Result `json:"result,omitempty" doc:"Of a run that is done."`
-	Error   string        `json:"error,omitempty" doc:"Why it failed."`
+	Error   string        `json:"error,omitempty" doc:"Why it failed, or why it is paused without a request: the disk is full."`
 	Owner   string        `json:"owner,omitempty" doc:"The token that it belongs to."`
 }
 
@@ -53,6 +54,7 @@ type Run struct {
 	state   State
 	records []telemetry.Record
 	gate    chan struct{} // closed to go on; nil while the run is not held
+	stalled chan struct{} // closed to write again; nil unless the disk is full
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when the goroutine has ended; nil without one
 }
@@ -107,12 +109,23 @@ func (r *Run) Export(w io.Writer) error {
 func (r *Run) Checkpoint() string { return filepath.Join(r.dir, CheckpointName) }
 
 // train trains until the run ends one way or the other.
-func (r *Run) train(ctx context.Context, trainer *train.Trainer, folder *telemetry.Folder, now func() time.Time) error {
+func (s *Runs) train(ctx context.Context, r *Run, trainer *train.Trainer, folder *telemetry.Folder) error {
 	var result train.Result
 	err := goroutine.Run(func() (err error) {
-		result, err = trainer.Run(ctx, train.Options{Checkpoint: r.Checkpoint(), Now: now, CPU: train.CPUTime,
-			Observe: func(record telemetry.Record) error { return r.observe(ctx, folder, record) }})
-		return err
+		result, err = trainer.Run(ctx, train.Options{Checkpoint: r.Checkpoint(), Now: s.config.Now, CPU: train.CPUTime,
+			Save: func(write func() error) error {
+				return s.persist(ctx, r, func() error {
+					if err := folder.Flush(); err != nil { // the telemetry is never behind the checkpoint
+						return err
+					}
+					return write()
+				})
+			},
+			Observe: func(record telemetry.Record) error { return s.observe(ctx, r, folder, record) }})
+		if err != nil {
+			return err
+		}
+		return s.persist(ctx, r, folder.Draw)
 	})
 	err = errors.Join(err, folder.Close())
 	r.mu.Lock()
@@ -145,12 +158,17 @@ func (r *Run) reread() error {
 }
 
 // observe keeps a record, tells those who watch, and waits while the run is held.
-func (r *Run) observe(ctx context.Context, folder *telemetry.Folder, record telemetry.Record) error {
+func (s *Runs) observe(ctx context.Context, r *Run, folder *telemetry.Folder, record telemetry.Record) error {
 	text, err := json.Marshal(record)
 	if err != nil {
 		return fmt.Errorf("encoding a record: %w", err)
 	}
-	if err := folder.Write(record); err != nil {
+	write := func() error { return folder.Write(record) }
+	if err := s.persist(ctx, r, func() error {
+		err := write()
+		write = folder.Flush // the record is in the folder's buffer
+		return err
+	}); err != nil {
 		return err
 	}
 	gate := r.add(record, text)
@@ -177,26 +195,36 @@ func (r *Run) add(record telemetry.Record, text []byte) (gate chan struct{}) {
 // reason is an error as a client may see it: where the server keeps things is
 // for its log.
 func reason(err error) string {
+	if atomicfile.IsFull(err) {
+		return "the disk of the server is full"
+	}
 	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return e.Error()
 	}
 	return "the server could not go on; its log says why"
 }
 
-// end notes how the run ended.
-func (r *Run) end(ctx context.Context, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// last is the state of a run that ended with an error, or nil.
+func (r *Run) last(ctx context.Context, err error) State {
+	state := r.State()
+	state.Error = ""
 	switch cause := context.Cause(ctx); {
 	case err == nil:
-		r.state.State = Done
+		state.State = Done
 	case errors.Is(cause, errClosed):
-		r.state.State = Paused
+		state.State = Paused
 	case errors.Is(cause, errCancelled):
-		r.state.State = Cancelled
+		state.State = Cancelled
 	default:
-		r.state.State, r.state.Error = Failed, reason(err)
+		state.State, state.Error = Failed, reason(err)
 	}
-	r.gate = nil
+	return state
+}
+
+// end notes how the run ended.
+func (r *Run) end(state State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state, r.gate, r.stalled = state, nil, nil
 	r.feed.Close()
 }

@@ -23,9 +23,10 @@ import (
 // A Config says where runs are kept and how many there may be.
 type Config struct {
 	Specs  tools.Specs
-	Dir    string       // of the runs' folders; empty takes a temporary one, which Close deletes
-	Busy   quota.Limits // of runs that train or are held at the same time
-	Kept   quota.Limits // of runs that are kept at all
+	Dir    string        // of the runs' folders; empty takes a temporary one, which Close deletes
+	Busy   quota.Limits  // of runs that train or are held at the same time
+	Kept   quota.Limits  // of runs that are kept at all
+	Retry  time.Duration // after which a run that a full disk pauses tries to write again; default 10 seconds
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger
@@ -44,6 +45,7 @@ type Runs struct {
 
 // Open finds the runs of a folder.
 func Open(c Config) (*Runs, error) {
+	c.Retry = cmp.Or(c.Retry, 10*time.Second)
 	runs := &Runs{config: c, byID: map[string]*Run{}}
 	if c.Dir == "" {
 		dir, err := os.MkdirTemp("", "toolgym-policy-*")
@@ -99,17 +101,26 @@ func (s *Runs) Start(owner string, start Start) (*Run, error) {
 	if err := s.config.Kept.Check("kept runs", int64(len(s.byID)), int64(own), 1); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(run.dir, 0o750); err != nil {
-		return nil, fmt.Errorf("making the folder of a run: %w", err)
-	}
-	if err := run.keep(); err != nil {
-		return nil, err
-	}
-	if err := s.launch(run, trainer); err != nil {
-		return nil, err
+	if err := s.found(run, trainer); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(run.dir)) // after which it is as if it had not been asked for
 	}
 	s.byID[id] = run
 	return run, nil
+}
+
+// found makes the folder of a run with its first checkpoint, and launches it.
+// Called with mu held.
+func (s *Runs) found(run *Run, trainer *train.Trainer) error {
+	if err := os.MkdirAll(run.dir, 0o750); err != nil {
+		return fmt.Errorf("making the folder of a run: %w", err)
+	}
+	if err := run.keep(run.state); err != nil {
+		return err
+	}
+	if err := trainer.Save(run.Checkpoint()); err != nil {
+		return err
+	}
+	return s.launch(run, trainer)
 }
 
 // room reports that enough runs are under way, in all or of an owner. Called
@@ -146,9 +157,11 @@ func (s *Runs) launch(run *Run, trainer *train.Trainer) error {
 	goroutine.Go(&s.working, func() {
 		defer close(ended)
 		defer cancel(nil)
-		err := run.train(ctx, trainer, folder, s.config.Now)
-		run.end(ctx, err)
-		if err := run.keep(); err != nil {
+		err := s.train(ctx, run, trainer, folder)
+		state := run.last(ctx, err)
+		kept := s.persist(ctx, run, func() error { return run.keep(state) })
+		run.end(state)
+		if err := kept; err != nil {
 			s.config.Logger.Error("a policy run's end is not kept", "run", run.State().ID, "error", err)
 		}
 		s.log("policy run", run, err)

@@ -84,11 +84,15 @@ func unusable(err error) error {
 func (r *Run) release() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.State != Paused || r.gate == nil {
+	if r.state.State != Paused || r.gate == nil && r.stalled == nil {
 		return false
 	}
-	close(r.gate)
-	r.gate, r.state.State = nil, Running
+	for _, c := range []chan struct{}{r.gate, r.stalled} {
+		if c != nil {
+			close(c)
+		}
+	}
+	r.gate, r.stalled, r.state.State, r.state.Error = nil, nil, Running, ""
 	return true
 }
 

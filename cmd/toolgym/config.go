@@ -19,7 +19,7 @@ type configFile string
 // BeforeResolve reads the file when the flag was given.
 func (f configFile) BeforeResolve(parser *kong.Kong, ctx *kong.Context, trace *kong.Path) error {
 	path, _ := ctx.FlagValue(trace.Flag).(configFile)
-	text, err := os.ReadFile(string(path))
+	text, err := readUpTo(string(path), mostSettings)
 	if err != nil {
 		return refusal.New("--config", "a readable JSON file", "%v", err)
 	}

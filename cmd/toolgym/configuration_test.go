@@ -32,8 +32,8 @@ func TestConfigurationIsCheckedFirst(t *testing.T) {
 		args []string // OUT stands for the directory, TEXT for the file
 		want string   // in the message
 	}{
-		{"serve, a certificate alone", []string{"serve", at, "--tls-cert", "nothing"}, "--tls-key: missing for nothing; want a certificate and its key"},
-		{"serve, a key alone", []string{"serve", at, "--tls-key", "nothing"}, "--tls-cert: missing for nothing; want a certificate and its key"},
+		{"serve, a certificate alone", []string{"serve", at, "--tls-cert", "nothing"}, "--tls-key: missing for nothing; expected a certificate and its key"},
+		{"serve, a key alone", []string{"serve", at, "--tls-key", "nothing"}, "--tls-cert: missing for nothing; expected a certificate and its key"},
 		{"serve, no certificate", []string{"serve", at, "--tls-cert", "TEXT", "--tls-key", "TEXT"}, "--tls-cert: "},
 		{"serve, no token file", []string{"serve", at, "--token-file", "nothing"}, missing},
 		{"serve, no token", []string{"serve", at, "--token-file", "TEXT"}, "line 1"},
@@ -51,7 +51,7 @@ func TestConfigurationIsCheckedFirst(t *testing.T) {
 		{"eval, no model", []string{"eval"}, "--model: "},
 		{"eval, no such level", []string{"eval", "--model", "m", "--level", "99"}, "level"},
 		{"eval, no such environment", []string{"eval", "--model", "m", "--env", "chess"}, "chess"},
-		{"eval, no suite", []string{"eval", "--model", "m", "--suite", "TEXT"}, "lines can not be used"},
+		{"eval, no suite", []string{"eval", "--model", "m", "--suite", "TEXT"}, "lines cannot be used"},
 		{"eval, too many trials", []string{"eval", "--model", "m", "--trials", "1000000"}, "--trials: "},
 		{"eval, no address of a server", []string{"eval", "--model", "m", "--ollama", "nonsense"}, "--ollama: "},
 		{"runs rescore, no rubric", []string{"runs", "rescore", "r", "--rubric", "TEXT"}, text},
@@ -83,5 +83,19 @@ func TestConfigurationIsCheckedFirst(t *testing.T) {
 				t.Errorf("it made %s (%v)", out, err)
 			}
 		})
+	}
+}
+
+// TestFilesOfFlagsAreBounded reads files up to a limit, and no further.
+func TestFilesOfFlagsAreBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for size, fits := range map[int]bool{0: true, 10: true, 11: false, 1000: false} {
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text, err := readUpTo(path, 10)
+		if (err == nil) != fits || len(text) > 11 || fits && len(text) != size {
+			t.Errorf("a file of %d bytes: got %d bytes, error %v; want at most 10", size, len(text), err)
+		}
 	}
 }

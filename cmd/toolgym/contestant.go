@@ -41,7 +41,7 @@ func (c demoCommand) contestants(ctx context.Context) ([]contestant, error) {
 	}
 	config := rollout.Config{URL: c.Ollama, Model: c.Model}.WithDefaults()
 	if _, err := config.Probe(ctx); err != nil {
-		return nil, err
+		return nil, ofOllama(err)
 	}
 	return append(field, contestant{c.Model, func(spec tools.Spec, seed uint64) player { return model{rollout.Chat{Config: config}, spec, int(seed)} }}), nil
 }

@@ -18,10 +18,10 @@ import (
 // dryRun checks the tasks and shows what a model would be given.
 func (c evalCommand) dryRun(ctx context.Context, world *console, request evaluation.Request) error {
 	request = request.WithDefaults()
-	if err := lint(world, request.Suite); err != nil {
+	if err := lint(ctx, world, request.Suite); err != nil {
 		return err
 	}
-	items, err := request.Items(world.specs)
+	items, err := request.Items(ctx, world.specs)
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func known(model string) string {
 	return model
 }
 
-// lint lists every line of the user's file that can not be used.
-func lint(world *console, s *evaluation.Suite) error {
+// lint lists every line of the user's file that cannot be used.
+func lint(ctx context.Context, world *console, s *evaluation.Suite) error {
 	if s == nil {
 		return nil
 	}
-	_, problems, err := suite.Read(strings.NewReader(s.Lines), s.Name)
+	_, problems, err := suite.Read(ctx, strings.NewReader(s.Lines), s.Name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func lint(world *console, s *evaluation.Suite) error {
 		}
 	}
 	if len(problems) > 0 {
-		return refusal.New("--suite", "each of them mended", "%d lines can not be used", len(problems))
+		return refusal.New("--suite", "each of them mended", "%d lines cannot be used", len(problems))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func replay(ctx context.Context, world *console, items []eval.Item) error {
 		}
 	}
 	if impossible > 0 {
-		return refusal.New("tasks", "a reference that passes", "%d tasks can not be solved", impossible)
+		return refusal.New("tasks", "a reference that passes", "%d tasks cannot be solved", impossible)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func preview(ctx context.Context, world *console, item eval.Item, template, from
 		return err
 	}
 	if len(hidden) > 0 {
-		if err := world.printf("Ollama's chat route hides %d parts of the schemas from the model:\n  %s\n", len(hidden), strings.Join(hidden, "\n  ")); err != nil {
+		if err := world.printf("Ollama's chat route cannot carry %d parts of the schemas:\n  %s\n", len(hidden), strings.Join(hidden, "\n  ")); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ type evalCommand struct {
 	Rules         string   `help:"Rules: sound or documented." placeholder:"RULES"`
 	Suite         string   `help:"JSONL file of questions of your own." placeholder:"FILE"`
 	N             int      `short:"n" help:"Tasks of each level (default: 10)." placeholder:"TASKS"`
-	Limit         int      `help:"Play at most so many tasks." placeholder:"N"`
+	Limit         int      `help:"Maximum number of tasks." placeholder:"N"`
 	Trials        int      `help:"Trials of each task (default: 1)." placeholder:"T"`
 	Seed          uint64   `help:"Seed of the first task of each level, and of sampling." placeholder:"S"`
 	SampleSeed    *uint64  `help:"Seed of sampling alone, for other answers to the same tasks (default: --seed)." placeholder:"S"`
@@ -50,7 +49,7 @@ func (c evalCommand) request() (evaluation.Request, error) {
 		N: c.N, Limit: c.Limit, Trials: c.Trials, Seed: c.Seed, Sample: c.SampleSeed, Temperature: c.Temperature, NumCtx: c.NumCtx, NumPredict: c.NumPredict,
 		MaxTurns: c.MaxTurns, Timeout: c.Timeout, MaxReply: c.MaxReplyBytes, Concurrency: c.Concurrency, Resume: c.Resume}
 	if c.Suite != "" {
-		text, err := os.ReadFile(c.Suite)
+		text, err := readUpTo(c.Suite, mostSuite)
 		if err != nil {
 			return r, refusal.New("--suite", "a readable JSONL file", "%v", err)
 		}
@@ -96,7 +95,17 @@ func asFlag(err error) error {
 
 // withStore opens the database for as long as do runs.
 func (w *console) withStore(ctx context.Context, do func(evaluation.Room) error) (err error) {
-	dir, err := w.dataDir()
+	return w.within(ctx, w.dataDir, do)
+}
+
+// withKept is withStore for a command that begins nothing: a directory of --data
+// that does not exist is not made, but refused.
+func (w *console) withKept(ctx context.Context, do func(evaluation.Room) error) error {
+	return w.within(ctx, w.keptDir, do)
+}
+
+func (w *console) within(ctx context.Context, directory func() (string, error), do func(evaluation.Room) error) (err error) {
+	dir, err := directory()
 	if err != nil {
 		return err
 	}

@@ -150,15 +150,15 @@ func TestEvalRefuses(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"no model", exitUsage, "no model is named", []string{"--ollama", server.URL}},
+		{"no model", exitUsage, "--model: missing", []string{"--ollama", server.URL}},
 		{"an unknown model", exitOutside, "good:latest", []string{"--model", "nosuch", "--ollama", server.URL}},
 		{"a model without tools", exitUsage, "--route raw", []string{"--model", "plain", "--ollama", server.URL}},
 		{"nobody listens", exitOutside, "ollama serve", []string{"--model", "good", "--ollama", "http://127.0.0.1:1"}},
 		{"https in place of http", exitOutside, "http:// in place of https://", []string{"--model", "good", "--ollama", strings.Replace(server.URL, "http:", "https:", 1)}},
-		{"no address", exitUsage, "--ollama: \"localhost\" is no address of a server", []string{"--model", "good", "--ollama", "localhost"}},
+		{"no address", exitUsage, "--ollama: invalid address \"localhost\"", []string{"--model", "good", "--ollama", "localhost"}},
 		{"a server twice", exitUsage, "named twice", []string{"--model", "good", "--ollama", server.URL, "--ollama", server.URL}},
 		{"two kinds of server", exitUsage, "one or the other", []string{"--model", "good", "--ollama", server.URL, "--openai", server.URL}},
-		{"an unknown route", exitUsage, `--route: unknown route "side"; want chat, raw, both or agent`, []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
+		{"an unknown route", exitUsage, `--route: unknown route "side"; expected chat, raw, both or agent`, []string{"--model", "good", "--ollama", server.URL, "--route", "side"}},
 		{"a billion tasks", exitUsage, "-n: 1000000000 tasks", []string{"--model", "good", "--ollama", server.URL, "-n", "1000000000"}},
 		{"years of patience", exitUsage, "--timeout: ", []string{"--model", "good", "--ollama", server.URL, "--timeout", "1000000000"}},
 		{"an unknown environment", exitUsage, "arithmetic", []string{"--model", "good", "--ollama", server.URL, "--env", "chess"}},
@@ -227,7 +227,7 @@ func TestDryRun(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{\n[]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tell(t.Context(), dir, "eval", "--dry-run", "--suite", broken).expect(t, exitUsage, "line 1", "line 2", "2 lines can not be used")
+	tell(t.Context(), dir, "eval", "--dry-run", "--suite", broken).expect(t, exitUsage, "line 1", "line 2", "2 lines cannot be used")
 }
 
 func TestModels(t *testing.T) {

@@ -32,17 +32,48 @@ func unreadable(where string, err error) error {
 	return refusal.New(where, "a file that can be read", "%v", err)
 }
 
+// What a file that a flag names may have, in bytes.
+const (
+	mostSettings = 16 << 20
+	mostSuite    = 1 << 30
+)
+
+// ofOllama says in a mistake in the address of a server which flag that is.
+func ofOllama(err error) error {
+	return refusal.Relocate(err, func(where string) string {
+		if where == "url" {
+			return "--ollama"
+		}
+		return where
+	})
+}
+
 // readFile reads a file of settings that a flag names.
 func readFile(flag, path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := readUpTo(path, mostSettings)
 	if err != nil {
 		return nil, unreadable(flag, err)
 	}
 	return text, nil
 }
 
+// readUpTo reads a file of at most so many bytes. One that has no end, such as
+// /dev/zero, is larger.
+func readUpTo(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	_ = file.Close() // nothing was written to it
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is larger than %d bytes", path, most)
+	}
+	return text, err
+}
+
 // interruptible makes the reads of in fail when the context ends. What a
-// terminal or a pipe owes can not be called off: the goroutine that waits for it
+// terminal or a pipe owes cannot be called off: the goroutine that waits for it
 // ends with the process.
 func interruptible(ctx context.Context, in io.Reader) io.ReadCloser {
 	ours, theirs := io.Pipe()

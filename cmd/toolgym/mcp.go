@@ -18,7 +18,7 @@ type mcpCommand struct {
 	Skills string `help:"Skill library to offer as tools." placeholder:"FILE"`
 }
 
-// Run plays one episode with whoever is at the other end of stdin and stdout. It
+// Run plays one episode with the client at stdin and stdout. It
 // is kept in memory: desktop clients start one such process for each window.
 func (c mcpCommand) Run(ctx context.Context, world *console) (err error) {
 	spec, err := world.specs.Lookup(c.Env)

@@ -54,7 +54,7 @@ func (n narrator) Step(ctx context.Context, call tools.Call) (tools.Step, error)
 func (n narrator) Say(ctx context.Context, text string) (tools.Step, error) {
 	speaker, ok := n.Caller.(tools.Speaker)
 	if !ok {
-		return tools.Step{}, &tools.Error{Code: tools.Conflict, Message: "nobody listens here", Want: "a tool call"}
+		return tools.Step{}, &tools.Error{Code: tools.Conflict, Message: "this environment accepts only tool calls", Want: "a tool call"}
 	}
 	if err := n.world.printf("assistant: %s\n", text); err != nil {
 		return tools.Step{}, err

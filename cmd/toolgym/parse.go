@@ -30,7 +30,7 @@ type parseCommand struct {
 
 // Help shows how the command is used.
 func (parseCommand) Help() string {
-	return `Reads the tool calls that a language model wrote, strictly, and says of
+	return `Reads the tool calls that a language model wrote, strictly, and reports for
 everything that it finds how well it is written and why.
 
 Examples:
@@ -56,7 +56,7 @@ func (c parseCommand) Run(ctx context.Context, world *console) error {
 	}
 	return world.through(ctx, c.File, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		var desk intake.Desk
-		return ndjson.Each(ctx, in, out, 0, func(to []byte, line ndjson.Line) []byte { return readLine(&desk, to, line) },
+		return ndjson.Each(ctx, in, out, 0, func(to []byte, line ndjson.Line) []byte { return readLine(ctx, &desk, to, line) },
 			func(to []byte, line ndjson.Line, err error) []byte {
 				world.log.LogAttrs(ctx, slog.LevelError, "line not read", slog.Int("line", line.Number), goroutine.Attr(err))
 				return appendJSON(to, unread(line, errInternal))
@@ -81,7 +81,7 @@ func (c parseCommand) one(ctx context.Context, world *console) error {
 	if err := in.Family.Validate(); err != nil {
 		return refusal.New("--family", families(), "unknown family %.60q", c.Family)
 	}
-	return world.through(ctx, c.File, func(_ context.Context, file io.Reader, out io.Writer) error {
+	return world.through(ctx, c.File, func(ctx context.Context, file io.Reader, out io.Writer) error {
 		text, err := io.ReadAll(io.LimitReader(file, ndjson.MaxLine+1))
 		if err != nil {
 			return fmt.Errorf("reading the completion: %w", err)
@@ -90,8 +90,8 @@ func (c parseCommand) one(ctx context.Context, world *console) error {
 			return &tools.Error{Code: tools.TooLarge, Where: "FILE", Message: "the completion is too long", Want: fmt.Sprintf("at most %d bytes", ndjson.MaxLine)}
 		}
 		*in.Text = string(text)
-		reading, err := parse.NewReader(declared).Read(in)
-		if err != nil {
+		var reading parse.Reading
+		if err := parse.NewReader(declared).ReadInto(ctx, &reading, in); err != nil {
 			return err
 		}
 		if _, err := out.Write(appendJSON(nil, reading)); err != nil {
@@ -110,11 +110,11 @@ func families() string {
 }
 
 // readLine appends the answer to one line.
-func readLine(desk *intake.Desk, to []byte, line ndjson.Line) []byte {
+func readLine(ctx context.Context, desk *intake.Desk, to []byte, line ndjson.Line) []byte {
 	var reading parse.Reading
 	err := error(&tools.Error{Code: tools.TooLarge, Message: "the line is too long", Want: fmt.Sprintf("at most %d bytes", ndjson.MaxLine)})
 	if !line.TooLong {
-		reading, err = desk.Read(line.Text)
+		reading, err = desk.Read(ctx, line.Text)
 	}
 	if err != nil {
 		reading = unread(line, err)
@@ -122,7 +122,7 @@ func readLine(desk *intake.Desk, to []byte, line ndjson.Line) []byte {
 	return appendJSON(to, reading)
 }
 
-// errInternal is what a line's answer says of a panic.
+// errInternal is the error of a line whose reading panicked.
 var errInternal = errors.New("internal error")
 
 // unread is the answer to a line that cannot be read.
@@ -140,7 +140,7 @@ func appendJSON(to []byte, v any) []byte {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(fmt.Sprintf("toolgym: a reading that can not be written: %v", err)) // its parts were decoded from JSON
+		panic(fmt.Sprintf("toolgym: a reading that cannot be written: %v", err)) // its parts were decoded from JSON
 	}
 	return b.Bytes()
 }

@@ -33,7 +33,7 @@ func (c playCommand) Run(ctx context.Context, world *console) error {
 		return err
 	}
 	if library != nil {
-		spec = skill.Offer(spec, library)
+		spec = skill.AddTools(spec, library)
 	}
 	task, err := spec.Task(c.Rules, c.Level, c.Seed)
 	if err != nil {

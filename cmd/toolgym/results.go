@@ -23,7 +23,7 @@ type reportCommand struct {
 }
 
 func (c reportCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		r, err := room.Report(ctx, c.Name)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ type compareCommand struct {
 }
 
 func (c compareCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		comparison, err := room.Compare(ctx, c.First, c.Second)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ type showCommand struct {
 }
 
 func (c showCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		run, err := room.Store.Run(ctx, c.Name)
 		if err != nil {
 			return err

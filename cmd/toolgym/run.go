@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/goroutine"
 	"toolgym/internal/plain"
 	"toolgym/tools"
@@ -69,6 +70,15 @@ func shipped() tools.Specs { return tools.Specs{arithmetic.Spec(), gridworld.Spe
 
 // run is the whole program except for the process around it.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	results := &pipe{Writer: out}
+	code := runTo(ctx, args, in, results, errOut)
+	if failed := results.failed.Load(); code == exitDone && failed != nil {
+		return report(errOut, fmt.Errorf("writing results: %w", *failed))
+	}
+	return code
+}
+
+func runTo(ctx context.Context, args []string, in io.Reader, out *pipe, errOut io.Writer) int {
 	var line commandLine
 	exited := false
 	parser, err := kong.New(&line, kong.Name("toolgym"),
@@ -85,7 +95,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return report(errOut, err)
 	}
-	world := &console{in: in, out: pipe{out}, err: errOut, specs: shipped(), data: line.Data,
+	world := &console{in: in, out: out, err: errOut, specs: shipped(), data: line.Data,
 		log: slog.New(slog.NewTextHandler(errOut, nil))}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return report(errOut, parsed.Run(world))
@@ -115,6 +125,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &low):
 		return exitThreshold
+	case atomicfile.IsFull(err):
+		return exitOutside
 	case errors.As(err, &syntax):
 		return exitUsage
 	case errors.As(err, &caller) && caller.Code != tools.Unavailable && caller.Code != tools.Exhausted:

@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
+	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
-	"toolgym/internal/refusal"
 	"toolgym/internal/store"
 )
 
@@ -26,7 +26,7 @@ type runsListCommand struct {
 }
 
 func (c runsListCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		runs, err := room.Store.Runs(ctx)
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ type runsDeleteCommand struct {
 }
 
 func (c runsDeleteCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error { return room.Store.Delete(ctx, c.Name) })
+	return world.withKept(ctx, func(room evaluation.Room) error { return room.Store.Delete(ctx, c.Name) })
 }
 
 type runsExportCommand struct {
@@ -56,7 +56,7 @@ type runsExportCommand struct {
 }
 
 func (c runsExportCommand) Run(ctx context.Context, world *console) error {
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		return world.writeFile(c.File, func(w io.Writer) error { return export(ctx, room, c.Name, w) })
 	})
 }
@@ -66,21 +66,17 @@ func export(ctx context.Context, room evaluation.Room, name string, w io.Writer)
 	if err != nil {
 		return err
 	}
-	records, err := room.Store.Records(ctx, name, "")
-	if err != nil {
-		return err
-	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(run); err != nil {
 		return fmt.Errorf("exporting %s: %w", name, err)
 	}
-	for _, r := range records {
+	return room.Store.EachRecord(ctx, name, "", func(r eval.Record) error {
 		if err := encoder.Encode(r); err != nil {
 			return fmt.Errorf("exporting %s: %w", name, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 type runsRescoreCommand struct {
@@ -105,7 +101,7 @@ func (c runsRescoreCommand) Run(ctx context.Context, world *console) error {
 	if err != nil {
 		return err
 	}
-	return world.withStore(ctx, func(room evaluation.Room) error {
+	return world.withKept(ctx, func(room evaluation.Room) error {
 		room.Rubric = &rubric
 		r, err := room.Rescore(ctx, c.Name)
 		switch {
@@ -127,7 +123,7 @@ func (w *console) writeFile(path string, do func(io.Writer) error) error {
 	partial := path + ".partial"
 	file, err := os.Create(partial)
 	if err != nil {
-		return refusal.New(path, "a file that can be written", "%v", err)
+		return unwritable(path, "a file that can be written", err)
 	}
 	err = errors.Join(do(file), file.Close())
 	if err == nil {

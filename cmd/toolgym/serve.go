@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -129,7 +128,7 @@ func readTokens(path string) ([]api.Token, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readUpTo(path, mostSettings)
 	if err != nil {
 		return nil, refusal.New("--token-file", "a file that toolgym token has written", "%v", err)
 	}

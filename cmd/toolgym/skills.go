@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
 	"toolgym/policy/skill"
 	"toolgym/tools"
@@ -44,7 +45,7 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 	if c.Env != "gridworld" {
 		return c.learnMacros(ctx, world)
 	}
-	course := skill.Course{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
+	course := skill.Experiment{Rules: c.Rules, Level: c.Level, Episodes: c.Episodes, Seed: c.Seed, Explorer: c.Explorer}
 	var err error
 	if course.Library, err = libraryIn(c.Out); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (c skillsLearn) Run(ctx context.Context, world *console) error {
 	if err != nil {
 		return fmt.Errorf("stopped after %d of %d episodes; %s", len(episodes), course.Total(), c.where())
 	}
-	return world.printJSON(skill.Summarise(episodes))
+	return world.printJSON(skill.Summarize(episodes))
 }
 
 func printEpisode(out io.Writer, e skill.Episode) error {
@@ -115,7 +116,7 @@ func makeOut(out string) error {
 		return nil
 	}
 	if err := os.MkdirAll(out, 0o750); err != nil {
-		return refusal.New("--out", "a directory that can be written", "%v", err)
+		return unwritable("--out", "a directory that can be written", err)
 	}
 	return nil
 }
@@ -135,7 +136,7 @@ func (c skillsLearn) keep(library *skill.Library, episodes []skill.Episode) erro
 			return fmt.Errorf("encoding an episode: %w", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(c.Out, episodesFile), lines.Bytes(), 0o600); err != nil {
+	if err := atomicfile.Write(filepath.Join(c.Out, episodesFile), lines.Bytes()); err != nil {
 		return fmt.Errorf("writing episodes: %w", err)
 	}
 	_, err := drawSkills(c.Out, episodes)
@@ -151,7 +152,7 @@ func drawSkills(dir string, episodes []skill.Episode) ([]string, error) {
 			return nil, err
 		}
 		path := filepath.Join(dir, plotFile+"."+format)
-		if err := os.WriteFile(path, drawn, 0o600); err != nil {
+		if err := atomicfile.Write(path, drawn); err != nil {
 			return nil, fmt.Errorf("writing a plot: %w", err)
 		}
 		paths = append(paths, path)

@@ -57,14 +57,14 @@ func TestSkillsOfALanguageModel(t *testing.T) {
 	for _, gain := range []string{"has_key", "door_open", "at_goal"} {
 		calls = append(calls, skill.Prefix+longest[gain].Name)
 	}
-	trajectory, err := tools.Rollout(t.Context(), skill.Offer(spec, library).New(), task, calls)
+	trajectory, err := tools.Rollout(t.Context(), skill.AddTools(spec, library).New(), task, calls)
 	if err != nil || !trajectory.Success || len(trajectory.Steps) != 3 {
 		t.Fatalf("replaying %v: %+v, %v", calls, trajectory, err)
 	}
 	if off := trajectory.Return - transcript.Trajectory.Return; off > 1e-9 || off < -1e-9 {
 		t.Errorf("replayed for %v, the model earned %v", trajectory.Return, transcript.Trajectory.Return)
 	}
-	again, err := chat.Run(t.Context(), skill.Offer(spec, library).New(), task, 1)
+	again, err := chat.Run(t.Context(), skill.AddTools(spec, library).New(), task, 1)
 	if err != nil || again.Failure != nil || len(again.Turns) == 0 || again.Turns[0].PromptTokens <= transcript.Turns[0].PromptTokens {
 		t.Errorf("with macros among its tools: %d prompt tokens, without %d; failure %+v, %v", again.Turns[0].PromptTokens, transcript.Turns[0].PromptTokens, again.Failure, err)
 	}

@@ -54,5 +54,5 @@ func schooledGridworld(t *testing.T) (tools.Spec, tools.Task) {
 	if _, _, err := library.Learn(solved); err != nil {
 		t.Fatal(err)
 	}
-	return skill.Offer(spec, library), solved.Task
+	return skill.AddTools(spec, library), solved.Task
 }

@@ -41,7 +41,7 @@ func (c skillsLearn) learnMacros(ctx context.Context, world *console) error {
 	if err != nil {
 		return err
 	}
-	grades, err := lesson.Examine(ctx, library, func(e skill.Episode) error {
+	grades, err := lesson.Evaluate(ctx, library, func(e skill.Episode) error {
 		episodes = append(episodes, e)
 		return nil
 	})
@@ -54,19 +54,19 @@ func (c skillsLearn) learnMacros(ctx context.Context, world *console) error {
 	if err := world.printGrades(grades); err != nil {
 		return err
 	}
-	return world.printJSON(skill.Summarise(episodes))
+	return world.printJSON(skill.Summarize(episodes))
 }
 
 // lesson is what the flags ask for.
-func (c skillsLearn) lesson(world *console) (skill.Lesson, error) {
+func (c skillsLearn) lesson(world *console) (skill.MacroExperiment, error) {
 	spec, err := world.specs.Lookup(c.Env)
 	if err != nil {
-		return skill.Lesson{}, err
+		return skill.MacroExperiment{}, err
 	}
 	if c.Rules != tools.Sound {
-		return skill.Lesson{}, refusal.New("--rules", "sound", "macros of %s under the %s rules", c.Env, c.Rules)
+		return skill.MacroExperiment{}, refusal.New("--rules", "sound", "macros of %s under the %s rules", c.Env, c.Rules)
 	}
-	l := skill.Lesson{Spec: spec, Levels: []string{"0", "1", "2"}, Further: []string{"large"}, Episodes: lessonEpisodes, Tasks: lessonTasks, Seed: c.Seed, Teacher: spec.Oracle}
+	l := skill.MacroExperiment{Spec: spec, Levels: []string{"0", "1", "2"}, Further: []string{"large"}, Episodes: lessonEpisodes, Tasks: lessonTasks, Seed: c.Seed, Teacher: spec.Oracle}
 	if c.Level != "" {
 		l.Levels, l.Further = strings.Split(c.Level, ","), nil
 	}
@@ -83,7 +83,7 @@ func (c skillsLearn) lesson(world *console) (skill.Lesson, error) {
 }
 
 // printGrades prints the table of agents with and without macros.
-func (w *console) printGrades(grades []skill.Grade) error {
+func (w *console) printGrades(grades []skill.LevelResult) error {
 	var rows [][]string
 	for _, g := range grades {
 		rows = append(rows, []string{g.Level, g.Agent, map[bool]string{true: "with", false: "without"}[g.Macros],

@@ -11,7 +11,7 @@ import (
 // results' pipe is looked through; the null device, which is a character device
 // as terminals are, is none.
 func terminal(out io.Writer) (descriptor int, ok bool) {
-	if results, ok := out.(pipe); ok {
+	if results, ok := out.(*pipe); ok {
 		out = results.Writer
 	}
 	file, ok := out.(*os.File)

@@ -31,7 +31,7 @@ func watched(t *testing.T) (terminal *os.File, show func() []string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Fatalf("a terminal can not be made: %v", err)
+		t.Fatalf("a terminal cannot be made: %v", err)
 	}
 	fd := int(master.Fd())
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
@@ -127,7 +127,7 @@ func TestTerminals(t *testing.T) {
 		out  io.Writer
 		want bool
 	}{
-		"a terminal": {terminal, true}, "results on a terminal": {pipe{terminal}, true}, "the null device": {null, false}, "results nowhere": {pipe{null}, false}, "a text": {&strings.Builder{}, false},
+		"a terminal": {terminal, true}, "results on a terminal": {&pipe{Writer: terminal}, true}, "the null device": {null, false}, "results nowhere": {&pipe{Writer: null}, false}, "a text": {&strings.Builder{}, false},
 	} {
 		if got := isTerminal(test.out); got != test.want {
 			t.Errorf("%s is a terminal: %v", name, got)

@@ -10,7 +10,7 @@ import (
 )
 
 // through opens FILE and lets work turn it into results. The work is called off
-// when the command is interrupted, and when nobody reads its results.
+// when the command is interrupted, and when the reader of its results has gone.
 func (w *console) through(outer context.Context, path string, work func(context.Context, io.Reader, io.Writer) error) error {
 	defer roomy()()
 	ctx, cancel := context.WithCancelCause(outer)

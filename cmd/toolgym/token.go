@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"toolgym/api"
-	"toolgym/internal/refusal"
 )
 
 type tokenCommand struct {
@@ -44,7 +43,7 @@ func (c tokenCommand) Run(world *console) error {
 // add appends the token to the file, unless its name is there already.
 func (c tokenCommand) add(token api.Token) (err error) {
 	refuse := func(err error) error {
-		return refusal.New(c.File, "a token file that can be read and written", "%v", err)
+		return unwritable(c.File, "a token file that can be read and written", err)
 	}
 	file, err := os.OpenFile(c.File, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -69,7 +68,7 @@ func (c tokenCommand) add(token api.Token) (err error) {
 		line = "\n" + line
 	}
 	if _, err := file.WriteString(line); err != nil {
-		return refuse(err)
+		return refuse(errors.Join(err, file.Truncate(int64(len(text))))) // no part of a line
 	}
 	return nil
 }

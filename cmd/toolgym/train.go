@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"toolgym/internal/atomicfile"
 	"toolgym/internal/refusal"
 	"toolgym/policy/telemetry"
 	"toolgym/policy/train"
@@ -54,9 +55,21 @@ func (c trainCommand) Run(ctx context.Context, world *console) error {
 	show := &trainShow{world: world, folder: folder, bar: bar, json: c.JSON, published: trainer.Config().Curriculum == train.Published}
 	result, err := trainer.Run(ctx, train.Options{
 		Checkpoint: filepath.Join(dir, checkpointName), Observe: show.observe, Now: time.Now, CPU: train.CPUTime,
+		Save: func(write func() error) error {
+			if err := folder.Flush(); err != nil { // the telemetry is never behind the checkpoint
+				return err
+			}
+			return write()
+		},
 	})
 	bar.stop()
-	err = errors.Join(err, folder.Close())
+	closed := folder.Close()
+	if !atomicfile.IsFull(err) { // otherwise it says the same again
+		err = errors.Join(err, closed)
+	}
+	if atomicfile.IsFull(err) {
+		return resumable(err, dir)
+	}
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("stopped and saved at update %d; go on with toolgym train --resume %s", result.Updates, quote(dir))
 	}
@@ -64,6 +77,15 @@ func (c trainCommand) Run(ctx context.Context, world *console) error {
 		return err
 	}
 	return c.print(world, trainer, dir, result)
+}
+
+// resumable adds to the error of a full disk how to continue, if there is a
+// checkpoint.
+func resumable(err error, dir string) error {
+	if _, missing := os.Stat(filepath.Join(dir, checkpointName)); missing != nil {
+		return err
+	}
+	return fmt.Errorf("%w; when there is space, go on with toolgym train --resume %s", err, quote(dir))
 }
 
 // prepare makes the trainer of the flags, or the one of the run that goes on,

@@ -42,7 +42,7 @@ func (b *bar) step(r telemetry.Record) {
 	b.bar.SetCurrent(int64(r.Update))
 }
 
-// hidden tells that nobody sees the bar.
+// hidden reports whether the bar is not shown.
 func (b *bar) hidden() bool { return b == nil }
 
 // stop leaves the bar as it is, at the beginning of its line whatever was typed.

@@ -64,7 +64,7 @@ func run(ctx context.Context, out io.Writer, config plugin.AgentConfig) error {
 		}
 		score := graded.Groups[0].Completions[0]
 		if score.Failure != nil {
-			return fmt.Errorf("%s can not be graded: %s", id, score.Failure.Reason)
+			return fmt.Errorf("%s cannot be graded: %s", id, score.Failure.Reason)
 		}
 		fmt.Fprintf(out, "  success %v, reward %.2f\n", score.Success, *score.Reward)
 	}

@@ -35,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, config plugin.AgentConfig) error {
-	calculator, err := plugin.Adopt(lctools.Calculator{}, plugin.ToolLimits{})
+	calculator, err := plugin.FromLangchain(lctools.Calculator{}, plugin.ToolLimits{})
 	if err != nil {
 		return err
 	}

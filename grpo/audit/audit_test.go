@@ -62,7 +62,7 @@ func TestWeakRubricsFail(t *testing.T) {
 		{"pays for length", formula(`len(text) / 10000`), "talk around a near miss"},
 		{"pays by the token", paysByToken(1), "talk around a near miss"},
 		{"pays for a spoken answer", formula(`trim(answer) == "" ? 0 : 1`), "ten answers"},
-		{"can not score what has no call", formula("calls_valid / calls_parsed"), "empty text"},
+		{"cannot score what has no call", formula("calls_valid / calls_parsed"), "empty text"},
 		{"pays for repetition", formula("repetition"), "repeated calls"},
 	}
 	for _, test := range tests {

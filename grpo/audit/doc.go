@@ -1,6 +1,6 @@
 // Package audit attacks a rubric: it tries to be paid without doing the task.
 //
-// Whoever trains against a rubric trains against its holes as well. [Run] makes
+// A model exploits any loophole in its rubric. [Run] makes
 // each attack of a suite against several tasks, scores it by the rubric, and
 // compares it with an honest near miss on the same task: one call, written
 // strictly and valid against its schema, with one wrong value (2.45 under the

@@ -1,4 +1,4 @@
-"""A plain reward function, timed by whoever asks.
+"""A plain reward function, timed by its caller.
 
 Each line on standard input is a JSON list of texts; each answer is a line of
 two numbers, the seconds of CPU they took and the sum of the rewards.

@@ -30,6 +30,7 @@ var _ Driver = Baseline{}
 type Omission struct {
 	Item   Item
 	Reason string
+	Err    error // for the log, if the baseline failed: the reason of a panic is only "internal error"
 }
 
 // Trials plays every item a number of times, and grades it as a model is
@@ -39,24 +40,24 @@ type Omission struct {
 func (b Baseline) Trials(ctx context.Context, items []Item, trials int, scorer *grpo.Scorer) (list []Trial, omitted []Omission, err error) {
 	for _, item := range items {
 		var played []Trial
-		reason := b.Reason
+		reason, failed := b.Reason, error(nil)
 		if b.Plays == nil || b.Plays(item) {
-			played, reason = b.item(ctx, item, trials, scorer)
+			played, reason, failed = b.item(ctx, item, trials, scorer)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, fmt.Errorf("playing the baseline %s: %w", b.Name, ctx.Err())
 		case played == nil && trials > 0:
-			omitted = append(omitted, Omission{item, reason})
+			omitted = append(omitted, Omission{item, reason, failed})
 		}
 		list = append(list, played...)
 	}
 	return list, omitted, nil
 }
 
-// item plays one item, or says why it could not.
-func (b Baseline) item(ctx context.Context, item Item, trials int, scorer *grpo.Scorer) (list []Trial, reason string) {
-	err := goroutine.Run(func() error {
+// item plays one item, or returns why it could not.
+func (b Baseline) item(ctx context.Context, item Item, trials int, scorer *grpo.Scorer) (list []Trial, reason string, failed error) {
+	failed = goroutine.Run(func() error {
 		for k := range trials {
 			trial, ok, err := b.trial(ctx, item, k, scorer)
 			if err != nil {
@@ -71,17 +72,20 @@ func (b Baseline) item(ctx context.Context, item Item, trials int, scorer *grpo.
 		return nil
 	})
 	switch {
-	case err != nil:
-		return nil, cause(err)
+	case failed != nil:
+		return nil, cause(failed), failed
 	case reason != "":
-		return nil, reason
+		return nil, reason, nil
 	}
-	return list, ""
+	return list, "", nil
 }
 
 // cause is an error as a reason: a caller's mistake without what wraps it, which
-// differs from task to task.
+// differs between tasks, and a panic without its value.
 func cause(err error) string {
+	if _, ok := errors.AsType[*goroutine.PanicError](err); ok {
+		return "internal error"
+	}
 	if refused, ok := errors.AsType[*tools.Error](err); ok {
 		return refused.Error()
 	}

@@ -4,7 +4,7 @@
 // # From trials to figures
 //
 // A [Trial] is one attempt at one task, graded. Every figure is derived from
-// trials, and can be derived again. A trial that can not be graded (the server
+// trials, and can be derived again. A trial that cannot be graded (the server
 // lost the output, the connection failed, the prompt did not fit) is excluded
 // and counted by cause, never scored as 0: a [Summary] gives the success rate
 // over what was scored, the coverage, and the worst case, in which every

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,12 +30,13 @@ func EnvItem(spec tools.Spec, task tools.Task) Item {
 
 // Ask is a question with what a right answer does. The episode is over with
 // the model's first message; its calls are compared and never run. What is
-// expected must be possible with the tools.
-func Ask(task tools.Task, set tools.Set, expected match.Expected) (Item, error) {
+// expected must be possible with the tools. The error is a [*tools.Error] or the
+// context's.
+func Ask(ctx context.Context, task tools.Task, set tools.Set, expected match.Expected) (Item, error) {
 	if err := set.Validate(); err != nil {
 		return Item{}, err
 	}
-	plan, err := expected.Compile(set)
+	plan, err := expected.CompileFor(ctx, match.Offer(set))
 	if err != nil {
 		return Item{}, err
 	}
@@ -43,20 +45,33 @@ func Ask(task tools.Task, set tools.Set, expected match.Expected) (Item, error) 
 }
 
 // Restore makes an item again from a run's plan. A task that its environment
-// now makes differently is refused: trials of it could not be compared.
-func Restore(specs tools.Specs, kept RunTask) (Item, error) {
-	var item Item
-	if err := json.Unmarshal(kept.Document, &item); err != nil {
+// now makes differently is refused: trials of it could not be compared. Lists of
+// tools that were compiled before are in known, by their texts, and those that are
+// compiled now are added: the tasks of a run share them.
+func Restore(ctx context.Context, specs tools.Specs, kept RunTask, known map[string]tools.Set) (Item, error) {
+	var document struct {
+		Task     tools.Task      `json:"task"`
+		Tools    json.RawMessage `json:"tools"`
+		Expected *match.Expected `json:"expected"`
+	}
+	if err := json.Unmarshal(kept.Document, &document); err != nil {
 		return Item{}, fmt.Errorf("decoding the task %s: %w", kept.ID, err)
 	}
-	if item.Expected != nil {
-		return Ask(item.Task, item.Tools, *item.Expected)
+	if document.Expected != nil {
+		set, ok := known[string(document.Tools)]
+		if !ok {
+			if err := json.Unmarshal(document.Tools, &set); err != nil {
+				return Item{}, fmt.Errorf("decoding the tools of %s: %w", kept.ID, err)
+			}
+			known[string(document.Tools)] = set
+		}
+		return Ask(ctx, document.Task, set, *document.Expected)
 	}
 	spec, task, err := specs.Task(kept.ID)
 	if err != nil {
 		return Item{}, err
 	}
-	item = EnvItem(spec, task)
+	item := EnvItem(spec, task)
 	again, err := item.RunTask()
 	if err == nil && again.Hash != kept.Hash {
 		err = &tools.Error{Code: tools.Conflict, Where: kept.ID, Message: "the task is not what it was when the run began (prompt or tools have changed)", Want: "a new run"}

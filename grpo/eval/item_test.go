@@ -36,7 +36,7 @@ func TestItemsComeBackFromAPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := eval.Restore(tools.Specs{spec}, kept)
+			again, err := eval.Restore(t.Context(), tools.Specs{spec}, kept, map[string]tools.Set{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestRestoreRefusesATaskThatHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *tools.Error
-	if _, err := eval.Restore(tools.Specs{spec}, kept); !errors.As(err, &refused) || refused.Code != tools.Conflict {
+	if _, err := eval.Restore(t.Context(), tools.Specs{spec}, kept, map[string]tools.Set{}); !errors.As(err, &refused) || refused.Code != tools.Conflict {
 		t.Errorf("got %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestAskRefusesWhatCanNotBeAnswered(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			expected := match.Expected{Calls: []match.Call{{Name: test.call, Arguments: json.RawMessage(test.arguments)}}}
 			var refused *tools.Error
-			if _, err := eval.Ask(item.Task, item.Tools, expected); !errors.As(err, &refused) {
+			if _, err := eval.Ask(t.Context(), item.Task, item.Tools, expected); !errors.As(err, &refused) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -129,7 +129,7 @@ func TestBaselineOmissions(t *testing.T) {
 	list[1].Tools = nil
 	agents := map[string]func(int) tools.Agent{
 		"there is no tool to call":    func(seed int) tools.Agent { return baseline.Random(rand.NewPCG(uint64(seed), 0)) },
-		"panic: a defect":             func(int) tools.Agent { return faulty{} },
+		"internal error":              func(int) tools.Agent { return faulty{} },
 		"the policy has no such tool": func(int) tools.Agent { return faulty{errors.New("the policy has no such tool")} },
 	}
 	for want, agent := range agents {
@@ -138,7 +138,7 @@ func TestBaselineOmissions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(played) != 4 || len(omitted) != 1 || omitted[0].Item.Task.ID != "own/0/1" || !strings.Contains(omitted[0].Reason, want) {
+			if len(played) != 4 || len(omitted) != 1 || omitted[0].Item.Task.ID != "own/0/1" || !strings.Contains(omitted[0].Reason, want) || strings.Contains(omitted[0].Reason, "defect") {
 				t.Errorf("%d trials, omitted %+v", len(played), omitted)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 
 // Replay plays the reference solution of the item, the oracle's or the expected
 // calls and answer, and grades it as a model would be. A reference that does
-// not pass is an [*tools.Error]: nobody could solve the task. Where an
+// not pass is an [*tools.Error]: the task cannot be solved. Where an
 // environment has no oracle there is nothing to replay.
 func (i Item) Replay(ctx context.Context, scorer *grpo.Scorer) error {
 	transcript, ok, err := i.reference(ctx)
@@ -34,7 +34,7 @@ func (i Item) Replay(ctx context.Context, scorer *grpo.Scorer) error {
 	if reason == "" {
 		return nil
 	}
-	return refusal.New(i.Task.ID, "a reference that passes", "the task can not be solved: %s", reason)
+	return refusal.New(i.Task.ID, "a reference that passes", "the task cannot be solved: %s", reason)
 }
 
 func (i Item) reference(ctx context.Context) (transcript rollout.Transcript, ok bool, err error) {

@@ -71,7 +71,7 @@ func DefaultRetry() Retry {
 	return Retry{Attempts: 3, Budget: 100, Pause: 250 * time.Millisecond, MaxPause: 5 * time.Second}
 }
 
-// Validate reports a setting that can not be used.
+// Validate reports a setting that cannot be used.
 func (r *Runner) Validate() error {
 	switch {
 	case len(r.Items) == 0:

@@ -109,7 +109,7 @@ func items(t *testing.T, scripts ...string) []eval.Item {
 	var list []eval.Item
 	for i, script := range scripts {
 		task := tools.Task{ID: fmt.Sprintf("own/0/%d", i), Env: "own", Level: "0", Seed: uint64(i), Prompt: []tools.Message{{Role: "user", Content: script}}}
-		item, err := eval.Ask(task, tools.Set{add}, match.Expected{Calls: []match.Call{{Name: "add", Arguments: json.RawMessage(`{"a":1,"b":2}`)}}})
+		item, err := eval.Ask(t.Context(), task, tools.Set{add}, match.Expected{Calls: []match.Call{{Name: "add", Arguments: json.RawMessage(`{"a":1,"b":2}`)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

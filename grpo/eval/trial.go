@@ -6,6 +6,8 @@ import (
 
 	"toolgym/grpo"
 	"toolgym/grpo/eval/stats"
+	"toolgym/grpo/parse"
+	"toolgym/tools"
 )
 
 // A Trial is one attempt of a model at one task, graded.
@@ -29,6 +31,26 @@ type Trial struct {
 
 // scored reports whether the trial says something about the model.
 func (t Trial) scored() bool { return t.Failure == nil }
+
+// Short is the trial without what its calls say: all that summaries, comparisons
+// and reports ask of it. Arguments of megabytes leave a few hundred bytes a call.
+func (t Trial) Short() Trial {
+	calls := make([]grpo.Call, len(t.Calls))
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		calls[i] = grpo.Call{Verdict: c.Verdict, Attempt: parse.Attempt{Status: c.Status, Tier: c.Tier}}
+		if len(c.Violations) > 0 {
+			calls[i].Violations = make([]tools.Violation, 1)
+		}
+		if c.Has(parse.DefectUnknownTool) {
+			calls[i].Defects = []parse.Defect{parse.DefectUnknownTool}
+		}
+	}
+	t.Calls = calls
+	t.Missing = make([]tools.Call, len(t.Missing))
+	t.Defects = slices.Clone(t.Defects)
+	return t
+}
 
 // A tally is what became of the trials of one task.
 type tally struct {

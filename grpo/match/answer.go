@@ -119,10 +119,10 @@ func (p *Plan) AsksForAnswer() bool { return p.answer != nil }
 
 func (a *answer) is(want any, given string) bool {
 	if text, ok := want.(string); ok {
-		return a.matcher.equal(strings.TrimSpace(text), given)
+		return a.matcher.equal(nil, strings.TrimSpace(text), given)
 	}
 	number, ok := lastNumber(given)
-	return ok && a.matcher.equal(want, number)
+	return ok && a.matcher.equal(nil, want, number)
 }
 
 const opener, closer = "<answer>", "</answer>"

@@ -25,7 +25,7 @@ func Offer(set tools.Set) *Offered {
 	return o
 }
 
-// declaration is what a tool's schema says of its arguments by name.
+// declaration is the schemas of a tool's arguments, by name.
 type declaration struct {
 	names    map[string]bool
 	all      bool           // names are all that the tool speaks of

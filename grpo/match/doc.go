@@ -32,5 +32,6 @@
 //
 // A task may expect at most 256 calls; of the calls made the first 1,024 are
 // compared and the rest are extra. The work is at most cubic in the first
-// number and linear in the second.
+// number and linear in the second, and comparing values takes at most [MaxSteps]:
+// beyond them nothing is said of the calls.
 package match

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,10 +73,13 @@ type argument struct {
 // Compile decodes the expected calls and checks that the task can be solved:
 // every name is one of the tools', and every call is valid against its schema
 // as far as its values are given. The error is a [*tools.Error].
-func (e Expected) Compile(set tools.Set) (*Plan, error) { return e.CompileFor(Offer(set)) }
+func (e Expected) Compile(set tools.Set) (*Plan, error) {
+	return e.CompileFor(context.Background(), Offer(set))
+}
 
-// CompileFor is Compile for tools that many tasks share.
-func (e Expected) CompileFor(o *Offered) (*Plan, error) {
+// CompileFor is Compile for tools that many tasks share. It ends with the context,
+// whose error it returns then.
+func (e Expected) CompileFor(ctx context.Context, o *Offered) (*Plan, error) {
 	p := &Plan{any: e.Calls == nil, order: e.Order, extra: e.Extra}
 	switch e.Extra {
 	case "":
@@ -92,7 +96,7 @@ func (e Expected) CompileFor(o *Offered) (*Plan, error) {
 	}
 	used, left := map[string]bool{}, 10*tools.MaxSteps
 	for i, c := range e.Calls {
-		compiled, err := c.compile(o, e.Match, used, &left)
+		compiled, err := c.compile(ctx, o, e.Match, used, &left)
 		if err != nil {
 			return nil, refusal.Below(fmt.Sprintf("/calls/%d", i), err)
 		}
@@ -111,13 +115,13 @@ func (e Expected) CompileFor(o *Offered) (*Plan, error) {
 	return p, refusal.Below("/answer", err)
 }
 
-// NeedsCall reports whether the task can not be solved without a call.
+// NeedsCall reports whether the task cannot be solved without a call.
 func (p *Plan) NeedsCall() bool { return len(p.calls) > 0 }
 
 // Needed is the number of calls that the task expects.
 func (p *Plan) Needed() int { return len(p.calls) }
 
-func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]bool, left *int) (call, error) {
+func (c Call) compile(ctx context.Context, o *Offered, shared map[string]Matcher, used map[string]bool, left *int) (call, error) {
 	tool, ok := o.set.Lookup(c.Name)
 	if !ok {
 		return call{}, refusal.New("/name", offers(o.set), "no tool is named %q", c.Name)
@@ -153,26 +157,29 @@ func (c Call) compile(o *Offered, shared map[string]Matcher, used map[string]boo
 		}
 		compiled.arguments = append(compiled.arguments, a)
 	}
-	return compiled, solvable(tool, given, matchers, left)
+	return compiled, solvable(ctx, tool, given, matchers, left)
 }
 
 // offers says what may be called.
 func offers(set tools.Set) string {
 	if len(set) == 0 {
-		return "tools that are declared, and there is none"
+		return "declared tools"
 	}
 	return "one of " + strings.Join(set.Names(), ", ")
 }
 
 // solvable refuses an expected call that its own schema refuses: no valid call
 // could ever match it. Arguments that a matcher leaves open are not judged.
-func solvable(tool tools.Tool, given map[string]any, matchers map[string]Matcher, left *int) error {
+func solvable(ctx context.Context, tool tools.Tool, given map[string]any, matchers map[string]Matcher, left *int) error {
 	if len(matchers) > 0 {
 		return nil
 	}
-	violations, err := tool.ValidateWithin(left, any(given))
+	violations, err := tool.ValidateWithin(ctx, left, any(given))
 	if e, ok := errors.AsType[*tools.Error](err); ok {
 		return refusal.New("/arguments", e.Want, "%s", e.Message)
+	}
+	if err != nil {
+		return err
 	}
 	for _, v := range violations {
 		return refusal.New("/arguments"+v.Pointer, "arguments that the tool's schema admits", "%s", v.Message)

@@ -1,6 +1,7 @@
 package match_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func TestCredit(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			report := compile(t, "{"+test.expected+"}").Calls(made(t, test.made))
+			report := compared(t, compile(t, "{"+test.expected+"}"), made(t, test.made))
 			if report.Credit != test.want {
 				t.Errorf("credit %v, want %v; %+v", report.Credit, test.want, report)
 			}
@@ -163,9 +164,63 @@ func TestArguments(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			report := compile(t, `{"calls":[{"name":`+test.call+`}]}`).Calls(made(t, test.made))
+			report := compared(t, compile(t, `{"calls":[{"name":`+test.call+`}]}`), made(t, test.made))
 			if got := report.Credit == 1; got != test.fits {
 				t.Errorf("fits: %v, want %v", got, test.fits)
+			}
+		})
+	}
+}
+
+func compared(t *testing.T, plan *match.Plan, made []match.Made) match.Report {
+	t.Helper()
+	report, err := plan.Calls(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// Comparing takes a bounded number of steps, the same for the same calls, and ends
+// with the context.
+func TestComparingIsBounded(t *testing.T) {
+	numbers := func(n, from, step int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprint(from + step*i)
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	repeated := func(n int, item, separator string) string {
+		return strings.TrimSuffix(strings.Repeat(item+separator, n), separator)
+	}
+	for _, test := range []struct {
+		name, expected, made string
+		costly               bool
+	}{
+		{"sets of 500", `"calls":[{"name":"tag","arguments":{"tags":` + numbers(500, 0, 1) + `},"match":{"tags":{"set":true}}}]`, `tag {"tags":` + numbers(500, 499, -1) + `}`, false},
+		{"sets of 4,000 with a tolerance", `"calls":[{"name":"tag","arguments":{"tags":` + numbers(4000, 0, 1) + `},"match":{"tags":{"set":true,"tolerance":0.5}}}]`,
+			`tag {"tags":` + numbers(4000, 3999, -1) + `}`, true},
+		{"200 calls of 200", `"calls":[` + repeated(200, `{"name":"tag","arguments":{"tags":[1,2,3]}}`, ",") + `]`, repeated(200, `tag {"tags":[1,2,3]}`, ";"), false},
+		{"many calls with many alternatives", `"calls":[` + repeated(50, `{"name":"tag","arguments":{"tags":[]},"match":{"tags":{"one_of":[`+repeated(250, numbers(20, 9, 1), ",")+`],"tolerance":0.1}}}`, ",") + `]`,
+			repeated(250, `tag {"tags":`+strings.TrimSuffix(numbers(19, 9, 1), "]")+`,0]}`, ";"), true},
+		{"many large calls that are equal", `"calls":[]`, repeated(500, `tag {"tags":`+numbers(2000, 0, 1)+`}`, ";"), false},
+		{"many large calls that differ", `"calls":[` + repeated(200, `{"name":"tag","arguments":{"tags":`+numbers(1000, 0, 1)+`}}`, ",") + `]`,
+			repeated(500, `tag {"tags":`+numbers(1000, 1, 1)+`}`, ";"), true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan, calls := compile(t, "{"+test.expected+"}"), made(t, test.made)
+			first, err := plan.Calls(calls)
+			if refused := (*tools.Error)(nil); err != nil && (!errors.As(err, &refused) || refused.Code != tools.TooLarge) || (err != nil) != test.costly {
+				t.Fatalf("got error %v; want too many steps: %t", err, test.costly)
+			}
+			if again, err := plan.Calls(calls); (err != nil) != test.costly || !test.costly && !cmp.Equal(first, again) {
+				t.Errorf("comparing again: %v", err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := plan.CallsInto(ctx, new(match.Report), calls); !errors.Is(err, context.Canceled) {
+				t.Errorf("got error %v; want the context's", err)
 			}
 		})
 	}
@@ -174,17 +229,17 @@ func TestArguments(t *testing.T) {
 // A matcher beside the calls is every call's, unless the call has its own.
 func TestSharedMatchers(t *testing.T) {
 	plan := compile(t, `{"calls":[{"name":"add","arguments":{"a":1,"b":1}},{"name":"add","arguments":{"a":5,"b":1},"match":{"a":{"tolerance":0}}}],"match":{"a":{"any":true}}}`)
-	if got := plan.Calls(made(t, `add {"a":7,"b":1};add {"a":5,"b":1}`)).Credit; got != 1 {
+	if got := compared(t, plan, made(t, `add {"a":7,"b":1};add {"a":5,"b":1}`)).Credit; got != 1 {
 		t.Errorf("credit %v with the open argument, want 1", got)
 	}
-	if got := plan.Calls(made(t, `add {"a":7,"b":1};add {"a":6,"b":1}`)).Credit; got != 0 {
+	if got := compared(t, plan, made(t, `add {"a":7,"b":1};add {"a":6,"b":1}`)).Credit; got != 0 {
 		t.Errorf("credit %v against the call's own matcher, want 0", got)
 	}
 }
 
 func TestReportNamesTheCalls(t *testing.T) {
 	plan := compile(t, `{"calls":[{"name":"add","arguments":{"a":1,"b":1}},{"name":"add","arguments":{"a":2,"b":2}},{"name":"list"}]}`)
-	got := plan.Calls(made(t, `add {"a":2,"b":3};add {"a":1,"b":1};tag {"tags":[]};add {"a":1,"b":1.0}`))
+	got := compared(t, plan, made(t, `add {"a":2,"b":3};add {"a":1,"b":1};tag {"tags":[]};add {"a":1,"b":1.0}`))
 	want := match.Report{
 		Pairs:   []int{1, -1, -1},
 		Missing: []int{1, 2},

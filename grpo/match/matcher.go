@@ -2,7 +2,9 @@ package match
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,37 +46,41 @@ func (m Matcher) check() error {
 	return nil
 }
 
-// equal compares a wanted value with one that was given.
-func (m Matcher) equal(want, have any) bool {
+// equal compares a wanted value with one that was given. Nothing is equal once the
+// work is over.
+func (m Matcher) equal(w *work, want, have any) bool {
 	if m.Tolerance == "" && !m.Casefold && !m.Set {
-		return strictjson.Equal(want, have)
+		return w.take(sizeOf(want)) && strictjson.Equal(want, have)
 	}
 	if m.Set {
-		w, ok := want.([]any)
-		h, also := have.([]any)
+		these, ok := want.([]any)
+		those, also := have.([]any)
 		if ok && also {
-			return m.equalSets(w, h)
+			return m.equalSets(w, these, those)
 		}
 	}
-	return m.loose(want, have)
+	return m.loose(w, want, have)
 }
 
-// loose compares values leaf by leaf.
-func (m Matcher) loose(want, have any) bool {
+// loose compares values leaf by leaf, members of objects by their names.
+func (m Matcher) loose(w *work, want, have any) bool {
+	if !w.take(1) {
+		return false
+	}
 	switch want := want.(type) {
 	case json.Number:
 		have, ok := have.(json.Number)
-		return ok && m.near(want, have)
+		return ok && m.near(w, want, have)
 	case string:
 		have, ok := have.(string)
-		return ok && (want == have || m.Casefold && strings.EqualFold(want, have))
+		return ok && w.take(len(want)/64) && (want == have || m.Casefold && strings.EqualFold(want, have))
 	case []any:
 		have, ok := have.([]any)
 		if !ok || len(want) != len(have) {
 			return false
 		}
 		for i := range want {
-			if !m.loose(want[i], have[i]) {
+			if !m.loose(w, want[i], have[i]) {
 				return false
 			}
 		}
@@ -84,8 +90,8 @@ func (m Matcher) loose(want, have any) bool {
 		if !ok || len(want) != len(have) {
 			return false
 		}
-		for key, value := range want {
-			if other, ok := have[key]; !ok || !m.loose(value, other) {
+		for _, key := range slices.Sorted(maps.Keys(want)) { // the work depends on the order
+			if other, ok := have[key]; !ok || !m.loose(w, want[key], other) {
 				return false
 			}
 		}
@@ -95,37 +101,37 @@ func (m Matcher) loose(want, have any) bool {
 }
 
 // near reports whether two numbers differ by at most the tolerance, exactly.
-func (m Matcher) near(want, have json.Number) bool {
+func (m Matcher) near(w *work, want, have json.Number) bool {
 	if strictjson.Equal(want, have) {
 		return true
 	}
-	if m.Tolerance == "" {
+	if m.Tolerance == "" || !w.take(tolerant(want, have, m.Tolerance)) {
 		return false
 	}
 	t, ok := rational(m.Tolerance)
-	w, ok2 := rational(want)
+	wanted, ok2 := rational(want)
 	h, ok3 := rational(have)
 	if !ok || !ok2 || !ok3 {
 		return false
 	}
-	return w.Sub(w, h).Abs(w).Cmp(t) <= 0
+	return wanted.Sub(wanted, h).Abs(wanted).Cmp(t) <= 0
 }
 
 // equalSets compares arrays as sets. Longer ones than maxMembers are never
 // equal, which bounds the work of comparing all pairs.
-func (m Matcher) equalSets(want, have []any) bool {
+func (m Matcher) equalSets(w *work, want, have []any) bool {
 	if len(want) > maxMembers || len(have) > maxMembers {
 		return false
 	}
-	return m.within(want, have) && m.within(have, want)
+	return m.within(w, want, have) && m.within(w, have, want)
 }
 
 // within reports whether each of a is among b.
-func (m Matcher) within(a, b []any) bool {
+func (m Matcher) within(w *work, a, b []any) bool {
 	for _, x := range a {
 		found := false
 		for _, y := range b {
-			if found = m.loose(x, y); found {
+			if found = m.loose(w, x, y); found {
 				break
 			}
 		}

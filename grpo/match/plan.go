@@ -1,7 +1,9 @@
 package match
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -39,22 +41,31 @@ type Leftover struct {
 	Differs []string
 }
 
-// Calls compares the calls made with the expected ones.
-func (p *Plan) Calls(made []Made) Report {
+// Calls compares the calls made with the expected ones. The error is that of
+// [Plan.CallsInto].
+func (p *Plan) Calls(made []Made) (Report, error) {
 	var r Report
-	p.CallsInto(&r, made)
-	return r
+	err := p.CallsInto(context.Background(), &r, made)
+	return r, err
 }
 
 // CallsInto is Calls into a report that was used before, whose lists are
-// overwritten.
-func (p *Plan) CallsInto(r *Report, made []Made) {
+// overwritten. The error, an [*tools.Error] with the code too_large, says that this
+// takes more than [MaxSteps], or is the context's; the report is not to be used
+// then.
+func (p *Plan) CallsInto(ctx context.Context, r *Report, made []Made) error {
+	w := &work{left: MaxSteps, ended: ctx.Done()}
+	p.compare(w, r, made)
+	return w.err(ctx)
+}
+
+func (p *Plan) compare(w *work, r *Report, made []Made) {
 	*r = Report{Credit: 1, Pairs: r.Pairs[:0], Missing: r.Missing[:0], Extra: r.Extra[:0]}
 	if p.any || len(made) == 0 && len(p.calls) == 0 {
 		return
 	}
 	compared := made[:min(len(made), maxMade)]
-	r.Pairs = p.pair(r.Pairs, compared)
+	r.Pairs = p.pair(w, r.Pairs, compared)
 	for i, j := range r.Pairs {
 		if j < 0 {
 			r.Missing = append(r.Missing, i)
@@ -62,7 +73,7 @@ func (p *Plan) CallsInto(r *Report, made []Made) {
 	}
 	extra := len(made) - len(r.Pairs) + len(r.Missing)
 	if extra > 0 {
-		p.leftovers(r, made, compared)
+		p.leftovers(w, r, made, compared)
 	}
 	r.Credit = p.credit(len(r.Missing), extra)
 }
@@ -84,8 +95,8 @@ func (p *Plan) credit(missing, extra int) float64 {
 // pair finds the pairs of as many expected calls as possible; room is an empty
 // list for them. The two plain cases come first and need no assignment: each call
 // stands where it is expected, and one call that is not the one expected.
-func (p *Plan) pair(room []int, made []Made) []int {
-	if p.alongside(made) {
+func (p *Plan) pair(w *work, room []int, made []Made) []int {
+	if p.alongside(w, made) {
 		for i := range made {
 			room = append(room, i)
 		}
@@ -95,7 +106,7 @@ func (p *Plan) pair(room []int, made []Made) []int {
 		return append(room, -1)
 	}
 	fits := table(len(p.calls), len(made), func(i, j int) int {
-		if p.calls[i].fits(&made[j]) {
+		if p.calls[i].fits(w, &made[j]) {
 			return 1
 		}
 		return 0
@@ -107,12 +118,12 @@ func (p *Plan) pair(room []int, made []Made) []int {
 }
 
 // alongside reports whether each call made stands where it is expected.
-func (p *Plan) alongside(made []Made) bool {
+func (p *Plan) alongside(w *work, made []Made) bool {
 	if len(made) != len(p.calls) {
 		return false
 	}
 	for i := range p.calls {
-		if !p.calls[i].fits(&made[i]) {
+		if !p.calls[i].fits(w, &made[i]) {
 			return false
 		}
 	}
@@ -122,7 +133,7 @@ func (p *Plan) alongside(made []Made) bool {
 // leftovers describes the calls that stand for no expected one. The nearest
 // missing call is found by assignment as well, so that two leftovers are never
 // told to be the same one.
-func (p *Plan) leftovers(r *Report, made, compared []Made) {
+func (p *Plan) leftovers(w *work, r *Report, made, compared []Made) {
 	var few [8]int // most completions leave few
 	left := few[:0]
 	for j := range compared {
@@ -130,13 +141,13 @@ func (p *Plan) leftovers(r *Report, made, compared []Made) {
 			left = append(left, j)
 		}
 	}
-	near := p.nearest(r.Missing, left, compared)
+	near := p.nearest(w, r.Missing, left, compared)
 	r.Extra = slices.Grow(r.Extra, len(left)+len(made)-len(compared))
 	for k, j := range left {
-		l := Leftover{Made: j, Repeats: repeats(compared, j), Instead: -1}
+		l := Leftover{Made: j, Repeats: repeats(w, compared, j), Instead: -1}
 		if i := slices.Index(near, k); i >= 0 {
 			l.Instead = r.Missing[i]
-			l.Differs = p.calls[l.Instead].differences(&compared[j])
+			l.Differs = p.calls[l.Instead].differences(w, &compared[j])
 		}
 		r.Extra = append(r.Extra, l)
 	}
@@ -147,20 +158,20 @@ func (p *Plan) leftovers(r *Report, made, compared []Made) {
 
 // nearest pairs the missing expected calls with the calls that are left, by
 // likeness, and returns for each missing one the place in left or −1.
-func (p *Plan) nearest(missing, left []int, made []Made) []int {
+func (p *Plan) nearest(w *work, missing, left []int, made []Made) []int {
 	if len(missing) == 1 && len(left) == 1 && p.calls[missing[0]].name == made[left[0]].Name {
 		return []int{0}
 	}
 	return assign(table(len(missing), len(left), func(i, j int) int {
-		return p.calls[missing[i]].likeness(&made[left[j]])
+		return p.calls[missing[i]].likeness(w, &made[left[j]])
 	}), len(left))
 }
 
 // repeats finds the first earlier call that is equal to call j, or −1.
-func repeats(made []Made, j int) int {
+func repeats(w *work, made []Made, j int) int {
 	exact := Matcher{}
 	for i := range j {
-		if made[i].Name == made[j].Name && exact.equal(made[i].Arguments, made[j].Arguments) {
+		if made[i].Name == made[j].Name && exact.equal(w, made[i].Arguments, made[j].Arguments) {
 			return i
 		}
 	}
@@ -168,21 +179,21 @@ func repeats(made []Made, j int) int {
 }
 
 // fits reports whether the call made is the expected one.
-func (c *call) fits(m *Made) bool {
+func (c *call) fits(w *work, m *Made) bool {
 	if !m.Valid || m.Name != c.name {
 		return false
 	}
 	for i := range c.arguments {
-		if !c.right(&c.arguments[i], m) {
+		if !c.right(w, &c.arguments[i], m) {
 			return false
 		}
 	}
-	return c.nothingElse(m)
+	return c.nothingElse(w, m)
 }
 
 // nothingElse reports whether every argument of m is expected or equal to its
 // declared default.
-func (c *call) nothingElse(m *Made) bool {
+func (c *call) nothingElse(w *work, m *Made) bool {
 	expected := 0
 	for i := range c.arguments {
 		if _, ok := m.Arguments[c.arguments[i].name]; ok {
@@ -192,8 +203,8 @@ func (c *call) nothingElse(m *Made) bool {
 	if expected == len(m.Arguments) {
 		return true
 	}
-	for name, value := range m.Arguments {
-		if !c.expects(name) && !c.isDefault(name, value) {
+	for _, name := range slices.Sorted(maps.Keys(m.Arguments)) { // the work depends on the order
+		if !c.expects(name) && !c.isDefault(w, name, m.Arguments[name]) {
 			return false
 		}
 	}
@@ -209,14 +220,14 @@ func (c *call) expects(name string) bool {
 	return false
 }
 
-func (c *call) isDefault(name string, value any) bool {
+func (c *call) isDefault(w *work, name string, value any) bool {
 	def, ok := c.optional[name]
-	return ok && Matcher{}.equal(def, value)
+	return ok && Matcher{}.equal(w, def, value)
 }
 
 // right reports whether m's value of one argument is as expected, with declared
 // defaults put in for what is absent on either side.
-func (c *call) right(a *argument, m *Made) bool {
+func (c *call) right(w *work, a *argument, m *Made) bool {
 	have, present := m.Arguments[a.name]
 	if !present {
 		have, present = c.optional[a.name]
@@ -229,13 +240,13 @@ func (c *call) right(a *argument, m *Made) bool {
 	}
 	if len(a.values) == 0 {
 		def, ok := c.optional[a.name]
-		return present == ok && (!ok || a.matcher.equal(def, have))
+		return present == ok && (!ok || a.matcher.equal(w, def, have))
 	}
 	if !present {
 		return false
 	}
 	for _, want := range a.values {
-		if a.matcher.equal(want, have) {
+		if a.matcher.equal(w, want, have) {
 			return true
 		}
 	}
@@ -244,26 +255,26 @@ func (c *call) right(a *argument, m *Made) bool {
 
 // likeness is 0 for another tool's call, and otherwise grows with the number of
 // arguments that are right.
-func (c *call) likeness(m *Made) int {
+func (c *call) likeness(w *work, m *Made) int {
 	if m.Name != c.name {
 		return 0
 	}
-	return 1 + len(c.arguments) + len(m.Arguments) - len(c.differences(m))
+	return 1 + len(c.arguments) + len(m.Arguments) - len(c.differences(w, m))
 }
 
 // differences names the arguments that are wrong, missing or unexpected.
-func (c *call) differences(m *Made) []string {
+func (c *call) differences(w *work, m *Made) []string {
 	var wrong []string
 	for i := range c.arguments {
-		if a := &c.arguments[i]; !c.right(a, m) {
+		if a := &c.arguments[i]; !c.right(w, a, m) {
 			wrong = append(wrong, a.name)
 		}
 	}
-	if c.nothingElse(m) {
+	if c.nothingElse(w, m) {
 		return wrong // they are sorted
 	}
 	for name, value := range m.Arguments {
-		if !c.expects(name) && !c.isDefault(name, value) {
+		if !c.expects(name) && !c.isDefault(w, name, value) {
 			wrong = append(wrong, name)
 		}
 	}

@@ -207,7 +207,7 @@ func meanStd(values []float64) (mean, std float64) {
 }
 
 // finite refuses the overflow of rewards that float64 can hold but whose
-// differences it can not.
+// differences it cannot.
 func finite(values []float64) error {
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -3,7 +3,7 @@ package objective
 import "math"
 
 // A Loss is the policy loss of a batch and the figures that trainers log with
-// it. What can not be known is nil: KL without reference log-probabilities,
+// it. What cannot be known is nil: KL without reference log-probabilities,
 // Clip without old ones, and Value with its gradient where the objective's β
 // asks for a divergence that is not there.
 type Loss struct {

@@ -91,7 +91,7 @@ func (m *Meter) addClipping(t Tokens, i int, ratios []float64) {
 	}
 }
 
-// Loss is that of the pieces so far. What can not be known is nil.
+// Loss is that of the pieces so far. What cannot be known is nil.
 func (m *Meter) Loss() (Loss, error) {
 	var loss Loss
 	if m.rows > 0 && !m.noRef {

@@ -68,7 +68,7 @@ func (s *scan) isForeignCall(members []strictjson.Member) bool {
 	return false
 }
 
-// startsCall reports whether a payload that can not be decoded starts like a
+// startsCall reports whether a payload that cannot be decoded starts like a
 // call: a brace, and the key "name" with the name of a tool.
 func (s *scan) startsCall(at int) bool {
 	head := s.text[at:min(s.end, at+256)]

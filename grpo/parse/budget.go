@@ -37,13 +37,24 @@ func (s *scan) afford() bool {
 	return s.affordWork()
 }
 
-// affordWork ends the reading where the budget is exhausted.
+// affordWork ends the reading where the budget is exhausted, or the context has
+// ended.
 func (s *scan) affordWork() bool {
-	if s.budget.exhausted() {
+	if s.budget.exhausted() || s.isEnded() {
 		s.giveUp(s.pos, DefectTooMuchWork)
 		return false
 	}
 	return true
+}
+
+// isEnded reports whether the context has ended: what was read is not used then.
+func (s *scan) isEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // giveUp loses all text from an offset on for one reason.

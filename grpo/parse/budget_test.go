@@ -55,7 +55,7 @@ func TestOrdinaryTextsAreFarFromTheBudget(t *testing.T) {
 			"reasoning":       "<think>\n" + strings.Repeat(prose, 100) + "</think>\n" + n.one,
 		} {
 			for _, family := range []parse.Family{n.family, parse.Auto} {
-				if total, _ := reader.Work(parse.Input{Text: &text, Family: family}); total > 4*len(text)+1<<14 {
+				if total, _ := reader.Work(t.Context(), parse.Input{Text: &text, Family: family}); total > 4*len(text)+1<<14 {
 					t.Errorf("%s, %s as %s: %d bytes looked at in a text of %d", n.family, name, family, total, len(text))
 				}
 			}
@@ -148,10 +148,10 @@ func TestUndoneReadingKeepsUsedMemoryApart(t *testing.T) {
 	var used parse.Reading
 	many := strings.Repeat(hermesCall("f", `{"a":1}`), 8)
 	for range 3 {
-		if err := reader.ReadInto(&used, parse.Input{Text: &many, Family: parse.Hermes}); err != nil {
+		if err := reader.ReadInto(t.Context(), &used, parse.Input{Text: &many, Family: parse.Hermes}); err != nil {
 			t.Fatal(err)
 		}
-		if err := reader.ReadInto(&used, in); err != nil {
+		if err := reader.ReadInto(t.Context(), &used, in); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, used, cmpopts.EquateEmpty()); diff != "" {

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -11,8 +12,9 @@ import (
 
 // check compares an attempt that counts with the schema declared for exactly
 // its name. Nothing is coerced: "5" is not 5. The error says that there are too
-// few steps left; whether the arguments are valid is not known then.
-func (r *Reader) check(a *Attempt, left *int) (err error) {
+// few steps left, or is the context's; whether the arguments are valid is not known
+// then.
+func (r *Reader) check(ctx context.Context, a *Attempt, left *int) (err error) {
 	valid := false
 	a.SchemaValid = &valid
 	d, ok := r.declared[a.Name]
@@ -20,7 +22,7 @@ func (r *Reader) check(a *Attempt, left *int) (err error) {
 		a.Defects = with(a.Defects, DefectUnknownTool)
 		return nil
 	}
-	if a.Violations, err = d.tool.ValidateWithin(left, a.Value); err != nil {
+	if a.Violations, err = d.tool.ValidateWithin(ctx, left, a.Value); err != nil {
 		a.SchemaValid = nil
 		return err
 	}
@@ -34,7 +36,7 @@ func (r *Reader) check(a *Attempt, left *int) (err error) {
 	if len(a.UnknownArguments) > 0 {
 		a.Defects = with(a.Defects, DefectUnknownArgument)
 	}
-	if !valid && d.coercible(a.Value, a.Violations, left) {
+	if !valid && d.coercible(ctx, a.Value, a.Violations, left) {
 		a.Coercible = true
 		a.Defects = with(a.Defects, DefectCoercible)
 	}
@@ -56,7 +58,7 @@ func violationDefect(keyword string) Defect {
 // coercible reports whether the arguments would be valid if every value of the
 // wrong type were written in the type that it plainly stands for: "5" for 5,
 // "true" for true, and the other way round.
-func (d *declared) coercible(value map[string]any, violations []tools.Violation, left *int) bool {
+func (d *declared) coercible(ctx context.Context, value map[string]any, violations []tools.Violation, left *int) bool {
 	const most = 64
 	if len(violations) > most {
 		return false
@@ -67,7 +69,7 @@ func (d *declared) coercible(value map[string]any, violations []tools.Violation,
 			return false
 		}
 	}
-	still, err := d.tool.ValidateWithin(left, changed)
+	still, err := d.tool.ValidateWithin(ctx, left, changed)
 	return err == nil && len(still) == 0
 }
 

@@ -74,7 +74,7 @@ const (
 	DefectAmbiguous          Defect = "ambiguous_arguments" // both arguments and parameters
 	DefectPositional         Defect = "positional_argument" // pythonic: f(1)
 	DefectTruncated          Defect = "truncated"
-	DefectMissingRecipient   Defect = "missing_recipient" // harmony: commentary to nobody
+	DefectMissingRecipient   Defect = "missing_recipient" // harmony: commentary without a recipient
 	DefectUnparsable         Defect = "unparsable_call"   // a server's error quotes it
 	DefectCallInReasoning    Defect = "call_in_reasoning"
 	DefectReasoningUnclosed  Defect = "reasoning_unclosed"

@@ -2,7 +2,7 @@
 //
 // Serving layers lose, rename and repair calls, and a grader that trusts them
 // grades the server. This package reads the model's own text (or a server's
-// message, where there is nothing else), strictly, and says of everything that
+// message, where there is nothing else), strictly, and reports for everything that
 // it finds how well it is written and why.
 //
 // # Use
@@ -39,7 +39,7 @@
 // what follows it decides in a fixed order, and untagged forms come last.
 // Under a declared family, an object with the name and arguments of a declared
 // tool in another wrapper is an envelope fault; any other foreign form is an
-// attempt that can not count (unknown_envelope). Under auto, what looks like a
+// attempt that cannot count (unknown_envelope). Under auto, what looks like a
 // call in no known form is format_not_recognised, counted apart, since it may
 // be a blind spot of this package.
 //

@@ -1,11 +1,14 @@
 package parse
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // readError reads the message of a server's error. One that quotes a call which
 // the server could not read is the model's malformed output, an attempt of
 // tier none; any other is no reading of the model at all.
-func (r *Reader) readError(text string) Reading {
+func (r *Reader) readError(ctx context.Context, text string) Reading {
 	reading := Reading{Family: Structured}
 	quoted, ok := r.quotedCall(text)
 	if ok {
@@ -13,7 +16,7 @@ func (r *Reader) readError(text string) Reading {
 	} else {
 		reading.Failure = &Failure{Kind: errorKind(text), Reason: strings.ToValidUTF8(text[:min(len(text), maxHeader)], "")}
 	}
-	r.judge(&reading)
+	r.judge(ctx, &reading)
 	if !ok {
 		reading.Tier, reading.FormatOK = None, false
 	}

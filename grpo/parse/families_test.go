@@ -68,7 +68,7 @@ func TestEveryFamily(t *testing.T) {
 			{"end of turn", n.one + "<|im_end|>\n", compact("strict: F")},
 			{"reasoning before", "<think>\nI could call " + n.one + "\n</think>\n\n" + n.one, compact("strict: F")},
 			{"reasoning opened by the prompt", "Hm, " + n.one + " it is.</think>" + n.one, compact("strict: F")},
-			{"call in reasoning only", "<think>" + n.one + "</think>\nI can not do that.", "answer: [call_in_reasoning]"},
+			{"call in reasoning only", "<think>" + n.one + "</think>\nI cannot do that.", "answer: [call_in_reasoning]"},
 			{"reasoning that never ends", "<think>" + n.one, "none: [call_in_reasoning reasoning_unclosed]"},
 			{"cut off (cut)", n.cut, "none: [truncated]"},
 			{"made-up result", n.one + "\n" + n.result + "\n" + n.one, compact("envelope: F [fabricated_tool_result]")},

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // finish judges the attempts and sums the completion up.
-func (s *scan) finish(to *Reading) {
+func (s *scan) finish(ctx context.Context, to *Reading) {
 	if len(s.attempts) > 0 && !formOf(s.family).proseAfter && s.trailing() {
 		s.mark(len(s.attempts)-1, DefectTrailingText)
 	}
@@ -26,7 +27,7 @@ func (s *scan) finish(to *Reading) {
 		Content: s.join(s.segments), Reasoning: s.join(s.reasoning),
 		Hidden: append(to.Hidden[:0], s.reasoning...), MadeUp: s.madeUp,
 	}
-	s.reader.judge(to)
+	s.reader.judge(ctx, to)
 }
 
 // trailing reports visible text behind the last call.
@@ -56,7 +57,7 @@ func (s *scan) join(spans []Span) string {
 
 // judge settles tiers, validity, calls and defects of a reading that has its
 // attempts.
-func (r *Reader) judge(reading *Reading) {
+func (r *Reader) judge(ctx context.Context, reading *Reading) {
 	if reading.Attempts == nil {
 		reading.Attempts = []Attempt{}
 	}
@@ -68,7 +69,7 @@ func (r *Reader) judge(reading *Reading) {
 	left, checked, reported := r.Limits.Steps, true, 0
 	for i := range reading.Attempts {
 		a := &reading.Attempts[i]
-		if err := r.settle(a, &left); err != nil && checked {
+		if err := r.settle(ctx, a, &left); err != nil && checked {
 			checked = false
 			reading.Failure = &Failure{Kind: "harness", Reason: fmt.Sprintf("the arguments of attempt %d cannot be checked: %v", i, err)}
 		}
@@ -102,8 +103,9 @@ func (r *Reader) judge(reading *Reading) {
 }
 
 // settle gives an attempt its tier, and one that counts its verdict by the
-// declared schema. The error says that this takes too many steps.
-func (r *Reader) settle(a *Attempt, left *int) (err error) {
+// declared schema. The error says that this takes too many steps,
+// or is the context's.
+func (r *Reader) settle(ctx context.Context, a *Attempt, left *int) (err error) {
 	tier := Strict
 	for _, d := range a.Defects {
 		tier = worse(tier, d.Tier())
@@ -118,7 +120,7 @@ func (r *Reader) settle(a *Attempt, left *int) (err error) {
 	}
 	a.Tier = tier
 	if a.Counts() {
-		err = r.check(a, left)
+		err = r.check(ctx, a, left)
 	} else {
 		a.Value, a.Arguments = nil, nil
 	}

@@ -10,7 +10,7 @@ import (
 // foreign deals with an opener that does not start an attempt in the family's
 // own form. Around an object with the name and arguments of a declared tool,
 // another wrapper is an envelope fault. Another family's form is an attempt
-// that can not count. Everything else is text.
+// that cannot count. Everything else is text.
 func (s *scan) foreign(m mark) bool {
 	if formOf(s.family).calls && s.foreignCalls(m) {
 		return true
@@ -82,7 +82,7 @@ func (s *scan) isCallPayload(value any) bool {
 	return false
 }
 
-// mentionsTool reports whether a payload that can not be decoded has a
+// mentionsTool reports whether a payload that cannot be decoded has a
 // declared tool's name in it; otherwise it is text in braces.
 func (s *scan) mentionsTool(at int, closer string, failure *strictjson.Error) bool {
 	end := min(s.end, at+min(failure.Offset, maxHeader)+64)

@@ -80,7 +80,7 @@ func FuzzText(f *testing.F) {
 			t.Fatal(err)
 		}
 		checkInvariants(t, text, got)
-		if err := reader.ReadInto(&used, in); err != nil {
+		if err := reader.ReadInto(t.Context(), &used, in); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(got, used, cmpopts.EquateEmpty()); diff != "" {

@@ -107,7 +107,7 @@ func growthReader(t testing.TB, declared bool) *parse.Reader {
 // byte of a text: the budget, and what one attempt may take once it is spent.
 func checkWork(t testing.TB, reader *parse.Reader, in parse.Input) {
 	t.Helper()
-	total, reading := reader.Work(in)
+	total, reading := reader.Work(t.Context(), in)
 	if most := 28*len(*in.Text) + 1<<16; total > most {
 		t.Errorf("%s: %d bytes looked at in a text of %d (%.40q …)", in.Family, total, len(*in.Text), *in.Text)
 	}
@@ -179,7 +179,7 @@ func BenchmarkGrowth(b *testing.B) {
 				text := text(size)
 				in := parse.Input{Text: &text}
 				checkWork(b, reader, in)
-				work, _ := reader.Work(in)
+				work, _ := reader.Work(b.Context(), in)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				for b.Loop() {

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,14 +40,14 @@ type toolCall struct {
 
 // readMessage reads a server's body: a chat message, alone or within Ollama's or
 // OpenAI's answer, or an error.
-func (r *Reader) readMessage(in Input) (Reading, error) {
+func (r *Reader) readMessage(ctx context.Context, in Input) (Reading, error) {
 	members, err := wholeObject(string(in.Message))
 	if err != nil {
 		return Reading{}, refusal.New("/message", "a chat message, or an error body", "the message is no JSON object: %v", err)
 	}
 	m := message{most: r.Limits.Attempts + 1}
 	m.read(string(in.Message), 0, members)
-	return r.readAnswer(&m, in), nil
+	return r.readAnswer(ctx, &m, in), nil
 }
 
 // wholeObject is decodeObject for a text that holds nothing else.
@@ -197,17 +198,17 @@ func newToolCall(text string, at int) (c toolCall, size int) {
 
 // readAnswer reads what a server answered. Where structured calls exist, the
 // content is not scanned.
-func (r *Reader) readAnswer(m *message, in Input) Reading {
+func (r *Reader) readAnswer(ctx context.Context, m *message, in Input) Reading {
 	finish := in.FinishReason
 	if finish == "" {
 		finish = m.finish
 	}
 	if m.failed {
-		return r.readError(m.failure)
+		return r.readError(ctx, m.failure)
 	}
 	content := m.content.String()
 	if len(m.calls) == 0 {
-		reading := r.readContent(content, in.Family, finish)
+		reading := r.readContent(ctx, content, in.Family, finish)
 		reading.Reasoning = strings.TrimSpace(m.reasoning.String() + reading.Reasoning)
 		if m.lost() {
 			return lostOutput(reading, m.generated)
@@ -224,22 +225,22 @@ func (r *Reader) readAnswer(m *message, in Input) Reading {
 		s.attempts = append(s.attempts, s.structured(c))
 	}
 	reading.Attempts = s.attempts
-	r.judge(&reading)
+	r.judge(ctx, &reading)
 	return reading
 }
 
 // readContent reads a message without structured calls. Calls found by auto are
 // at best envelope; a declared family says that the server leaves calls in the
 // text.
-func (r *Reader) readContent(content string, family Family, finish string) (reading Reading) {
+func (r *Reader) readContent(ctx context.Context, content string, family Family, finish string) (reading Reading) {
 	if family == "" || family == Auto || family == Structured {
-		r.readText(&reading, content, Structured, finish)
+		r.readText(ctx, &reading, content, Structured, finish)
 		if reading.Family == Auto {
 			reading.Family = Structured
 		}
 		return reading
 	}
-	r.readText(&reading, content, family, finish)
+	r.readText(ctx, &reading, content, family, finish)
 	return reading
 }
 

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"sync"
 
@@ -59,24 +61,29 @@ func NewReader(set tools.Set) *Reader {
 // unknown family, a message that is no JSON object).
 func (r *Reader) Read(in Input) (Reading, error) {
 	var reading Reading
-	err := r.ReadInto(&reading, in)
+	err := r.ReadInto(context.Background(), &reading, in)
 	return reading, err
 }
 
 // ReadInto is Read for who reads very many completions, and has done with one
 // before the next: the lists of calls, attempts and spans of to are overwritten,
-// and so is each attempt's Value. The rest of an attempt may be kept.
-func (r *Reader) ReadInto(to *Reading, in Input) (err error) {
+// and so is each attempt's Value. The rest of an attempt may be kept. Reading ends
+// with the context, at the latest when the arguments that are being checked have
+// been; the error is the context's then, and the reading is not to be used.
+func (r *Reader) ReadInto(ctx context.Context, to *Reading, in Input) (err error) {
 	if err := in.Validate(); err != nil {
 		return err
 	}
 	switch {
 	case in.Text != nil:
-		r.readText(to, *in.Text, in.Family, in.FinishReason)
+		r.readText(ctx, to, *in.Text, in.Family, in.FinishReason)
 	case in.hasMessage():
-		*to, err = r.readMessage(in)
+		*to, err = r.readMessage(ctx, in)
 	default:
-		*to, err = r.readStream(in)
+		*to, err = r.readStream(ctx, in)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("reading a completion: %w", ctx.Err())
 	}
 	return err
 }
@@ -88,7 +95,7 @@ func (r *Reader) isDeclared(name string) bool {
 
 // readText reads what a model generated. For the structured family the text
 // is a message's content.
-func (r *Reader) readText(to *Reading, text string, family Family, finish string) {
+func (r *Reader) readText(ctx context.Context, to *Reading, text string, family Family, finish string) {
 	s, ok := r.scans.Get().(*scan)
 	if !ok {
 		s = new(scan)
@@ -98,8 +105,9 @@ func (r *Reader) readText(to *Reading, text string, family Family, finish string
 	}
 	s.attempts = to.Attempts[:0]
 	r.prepare(s, text, family, finish)
+	s.ended = ctx.Done()
 	s.run()
-	s.finish(to)
+	s.finish(ctx, to)
 	s.reset()
 	r.scans.Put(s)
 }

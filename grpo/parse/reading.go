@@ -32,7 +32,7 @@ type Attempt struct {
 	Coercible        bool              `json:"coercible"`
 	UnknownArguments []string          `json:"unknown_arguments"`
 
-	// Value is Arguments as [strictjson.Decode] reads them, so that nobody
+	// Value is Arguments as [strictjson.Decode] reads them, so that no caller
 	// has to decode them again.
 	Value map[string]any `json:"-"`
 }
@@ -46,7 +46,7 @@ func (a Attempt) Call() tools.Call { return tools.Call{Name: a.Name, Arguments: 
 // Has reports whether the attempt has the defect.
 func (a Attempt) Has(d Defect) bool { return has(a.Defects, d) }
 
-// Failure says that a completion can not be held against the model.
+// Failure says that a completion cannot be held against the model.
 type Failure struct {
 	Kind   string `json:"kind"` // serving, harness or infrastructure
 	Reason string `json:"reason"`

@@ -16,7 +16,7 @@ import (
 //
 // The error is a [*tools.Error]: the family has no form of its own (auto,
 // structured), the arguments are no object, or a name, a key or a text holds
-// what the form can not express.
+// what the form cannot express.
 func Render(family Family, calls []tools.Call) (string, error) {
 	render := formOf(family).render
 	if render == nil {
@@ -67,7 +67,7 @@ func newRenderable(family Family, call tools.Call) (renderable, error) {
 }
 
 func (c renderable) unwritable(what string) error {
-	return refusal.New("/"+what, "plain names, and texts without the form's own markers", "%.60q of the call of %.60q can not be written in this form", what, c.name)
+	return refusal.New("/"+what, "plain names, and texts without the form's own markers", "%.60q of the call of %.60q cannot be written in this form", what, c.name)
 }
 
 // object is the call as a JSON object under two keys.

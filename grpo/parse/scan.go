@@ -36,6 +36,7 @@ type scan struct {
 	depth     int  // fences around the text that is being read
 	over      bool // a limit ended the reading
 	budget    budget
+	ended     <-chan struct{} // the context's end; nil where it has none
 	memo      memo
 	members   []strictjson.Member // of the object that was decoded last
 	spare     strictjson.Spare    // arguments of attempts that were read before
@@ -182,7 +183,7 @@ func (s *scan) add(a *Attempt) {
 	s.afterCall = len(s.segments)
 }
 
-// lose keeps an attempt that can not count.
+// lose keeps an attempt that cannot count.
 func (s *scan) lose(at, end int, status Status, defects ...Defect) {
 	s.add(&Attempt{Span: Span{at, end}, Status: status, Defects: defects, Raw: clipRaw(s.text[at:end])})
 }

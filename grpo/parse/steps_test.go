@@ -1,7 +1,9 @@
 package parse_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,5 +76,32 @@ func TestKindsOfManyArguments(t *testing.T) {
 	got, err := parse.NewReader(tools.Set{tool}).Read(parse.Input{Text: &text, Family: parse.Qwen3Coder})
 	if err != nil || len(got.Calls) != 2000 || string(got.Calls[1999].Arguments) != `{"a":"12"}` {
 		t.Fatalf("%d calls, %v", len(got.Calls), err)
+	}
+}
+
+// Reading, and the checking of arguments after it, end with the context.
+func TestReadingEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	text := strings.Repeat("<tool_call>\n{\"name\":\"f\",\"arguments\":{}}\n</tool_call>\n", 1000)
+	reader := doublingReader(t)
+	whole, _ := reader.Work(t.Context(), parse.Input{Text: &text, Family: parse.Hermes})
+	if ended, _ := reader.Work(ctx, parse.Input{Text: &text, Family: parse.Hermes}); ended > whole/100 {
+		t.Errorf("%d bytes were looked at after the context's end; want at most a hundredth of %d", ended, whole)
+	}
+	content := fmt.Sprintf(`{"role":"assistant","content":%q}`, text)
+	for name, in := range map[string]parse.Input{
+		"text":    {Text: &text},
+		"message": {Message: json.RawMessage(content)},
+		"calls":   {Message: json.RawMessage(`{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{"a":{}}}}]}`)},
+		"stream":  {Stream: []json.RawMessage{json.RawMessage(`{"message":` + content + `,"done":true}`)}},
+	} {
+		var got parse.Reading
+		if err := reader.ReadInto(ctx, &got, in); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got error %v; want the context's", name, err)
+		}
+		if err := reader.ReadInto(t.Context(), &got, in); err != nil || got.Failure != nil || len(got.Calls) == 0 {
+			t.Errorf("%s, with a context that goes on: %d calls, failure %v, error %v", name, len(got.Calls), got.Failure, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // readStream puts the chunks of a stream together (OpenAI's deltas, or Ollama's
 // lines) and reads the result.
-func (r *Reader) readStream(in Input) (Reading, error) {
+func (r *Reader) readStream(ctx context.Context, in Input) (Reading, error) {
 	a := assembly{byIndex: map[string]*fragment{}}
 	for i, chunk := range in.Stream {
 		members, err := wholeObject(string(chunk))
@@ -23,7 +24,7 @@ func (r *Reader) readStream(in Input) (Reading, error) {
 	for _, f := range a.calls {
 		a.message.calls = append(a.message.calls, f.call())
 	}
-	return r.readAnswer(&a.message, in), nil
+	return r.readAnswer(ctx, &a.message, in), nil
 }
 
 // assembly joins the deltas of one answer.

@@ -42,7 +42,7 @@ type Status string
 // The statuses. Every one but StatusOK means tier none.
 const (
 	StatusOK          Status = "ok"
-	StatusInvalidJSON Status = "invalid_json" // the payload can not be decoded
+	StatusInvalidJSON Status = "invalid_json" // the payload cannot be decoded
 	StatusUnclosed    Status = "unclosed"     // it never ends, though generation did
 	StatusMissingName Status = "missing_name" // it names no tool
 	StatusMalformed   Status = "malformed"    // it decodes, but is no call in any accepted form

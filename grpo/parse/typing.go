@@ -38,7 +38,7 @@ func kindOfValue(value any) kinds {
 // typeValue reads the text of an argument as the schema types it. This is
 // decoding, not leniency: the form itself carries no types. Where the schema
 // admits a string, the text is that string; null is null only where the schema
-// admits it; what can not be read as an admitted type stays text, and the
+// admits it; what cannot be read as an admitted type stays text, and the
 // schema will say so.
 func typeValue(raw string, admitted kinds, limits strictjson.Limits) typed {
 	trimmed := strings.TrimSpace(raw)

@@ -5,63 +5,49 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/ollama/ollama/api"
-
 	"toolgym/grpo/parse"
+	"toolgym/internal/ollama"
 	"toolgym/tools"
 )
 
 // Chat asks an Ollama server at /api/chat.
 type Chat struct{ Config }
 
-// Run plays the task; see the manual.
+// Run plays the task; see the package documentation.
 func (c Chat) Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (Transcript, error) {
 	d := &dialogue{config: c.Config, Transcript: Transcript{Family: parse.Structured}}
 	d.open = func(task tools.Task, set tools.Set) (route, error) { return c.route(task, set, seed) }
 	return d.run(ctx, env, task)
 }
 
-// chatRequest is api.ChatRequest with the messages as they came: decoding and
-// encoding them again would round numbers and lose fields.
-type chatRequest struct {
-	Model    string            `json:"model"`
-	Messages []json.RawMessage `json:"messages"`
-	Tools    api.Tools         `json:"tools,omitempty"`
-	Format   json.RawMessage   `json:"format,omitempty"`
-	Think    *bool             `json:"think,omitempty"`
-	LogProbs bool              `json:"logprobs,omitempty"`
-	Options  map[string]any    `json:"options"`
-	Stream   bool              `json:"stream"`   // never, when grading
-	Truncate bool              `json:"truncate"` // servers that know it then refuse what does not fit
-	Shift    bool              `json:"shift"`
-}
-
 // chatRoute is the conversation about one task.
 type chatRoute struct {
 	chat    Chat
-	request chatRequest
+	request ollama.ChatRequest
 	prompt  []json.RawMessage
 }
 
 func (c Chat) route(task tools.Task, set tools.Set, seed int) (*chatRoute, error) {
-	converted, err := ollamaTools(set)
+	converted, _, err := ollama.Tools(functions(set)) // Hidden lists the losses
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("converting tools for Ollama: %w", err)
 	}
 	prompt, err := messages(task)
 	if err != nil {
 		return nil, err
 	}
-	request := chatRequest{Model: c.Model, Tools: converted, Format: c.Format, Think: c.Think, LogProbs: c.LogProbs, Options: c.options(seed)}
+	request := ollama.ChatRequest{Model: c.Model, Tools: converted, Format: c.Format, LogProbs: c.LogProbs,
+		Options: c.options(seed), Truncate: new(bool), Shift: new(bool)}
+	if c.Think != nil {
+		request.Think = *c.Think
+	}
 	return &chatRoute{chat: c, request: request, prompt: prompt}, nil
 }
 
-// messages are a task's prompt as JSON.
+// messages returns the prompt of a task as JSON.
 func messages(task tools.Task) ([]json.RawMessage, error) {
 	list := make([]json.RawMessage, len(task.Prompt))
 	for i, message := range task.Prompt {
@@ -83,36 +69,8 @@ func (r *chatRoute) ask(ctx context.Context, conversation []json.RawMessage) (re
 	return got, got.readChat()
 }
 
-// answered is what Ollama says beside the message, on either of its routes.
-type answered struct {
-	Message         json.RawMessage `json:"message"`
-	Response        string          `json:"response"`
-	Done            bool            `json:"done"`
-	DoneReason      string          `json:"done_reason"`
-	PromptEvalCount count           `json:"prompt_eval_count"`
-	EvalCount       count           `json:"eval_count"`
-	LogProbs        []api.Logprob   `json:"logprobs"`
-}
-
-// A count is a number of tokens. A server that sends another number is not
-// believed.
-type count int
-
-// UnmarshalJSON refuses what is not a whole number between 0 and 2^31 - 1.
-func (c *count) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		return nil
-	}
-	n, err := strconv.ParseUint(string(text), 10, 31)
-	if err != nil {
-		return fmt.Errorf("got %.40s tokens; expected a whole number between 0 and %d", text, math.MaxInt32)
-	}
-	*c = count(n)
-	return nil
-}
-
-// decode reads a reply into a value. A reply that ends early is [errCut], one
-// that is not of the server's form is [errReply].
+// decode decodes a reply. A reply that ends early is [errCut]; one of another
+// form is [errReply].
 func (r *reply) decode(into any) error {
 	err := json.Unmarshal(r.Body, into)
 	switch syntax, ok := errors.AsType[*json.SyntaxError](err); {
@@ -124,10 +82,10 @@ func (r *reply) decode(into any) error {
 	return fmt.Errorf("%w: %w", errReply, err)
 }
 
-// readOllama reads an answer; done is required, since a connection cut between
-// two writes looks like a shorter answer.
-func (r *reply) readOllama() (answered, error) {
-	var a answered
+// readOllama reads a reply of Ollama. It must be marked as done: a connection
+// that ends between two writes looks like a shorter reply.
+func (r *reply) readOllama() (ollama.Reply, error) {
+	var a ollama.Reply
 	if err := r.decode(&a); err != nil {
 		return a, err
 	}
@@ -147,7 +105,7 @@ func (r *reply) readChat() error {
 		return err
 	}
 	if r.Message = a.Message; len(r.Message) == 0 || r.Message[0] != '{' {
-		return fmt.Errorf("%w: it has no message", errReply)
+		return fmt.Errorf("%w: no message", errReply)
 	}
 	return nil
 }
@@ -161,17 +119,124 @@ func (r *chatRoute) answer(call tools.Call, result tools.Result) any {
 	}{"tool", string(result.Content), call.Name, call.ID}
 }
 
-// ollamaTools converts a set to the client's type. What that type can not
-// carry (bounds, defaults, closedness) does not reach the model; the calls are
-// validated against the whole schema all the same.
-func ollamaTools(set tools.Set) (api.Tools, error) {
-	text, err := json.Marshal(set)
-	if err != nil {
-		return nil, fmt.Errorf("encoding tools: %w", err)
+// functions converts a set to declarations.
+func functions(set tools.Set) []ollama.Function {
+	list := make([]ollama.Function, len(set))
+	for i, t := range set {
+		list[i] = ollama.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}
 	}
-	var out api.Tools
-	if err := json.Unmarshal(text, &out); err != nil {
+	return list
+}
+
+// Hidden lists what the chat route cannot carry of the tools' schemas, so that
+// a model never sees it: JSON pointers into the list of tools, with a reason if
+// it is not the keyword alone. Calls are validated against the whole schemas.
+func Hidden(set tools.Set) ([]string, error) {
+	_, losses, err := ollama.Tools(functions(set))
+	if err != nil {
 		return nil, fmt.Errorf("converting tools for Ollama: %w", err)
 	}
-	return out, nil
+	var list []string
+	for _, loss := range losses {
+		list = append(list, loss.String())
+	}
+	return list, nil
+}
+
+// Raw asks an Ollama server at /api/generate with a prompt that is rendered by
+// this package.
+type Raw struct {
+	Config
+	Template string       // of the model, as Probe returns it; tools are added if it does not use them
+	Family   parse.Family // the format of calls; empty means auto
+}
+
+// Run plays the task; see the package documentation.
+func (r Raw) Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (Transcript, error) {
+	family := r.Family
+	if family == "" {
+		family = parse.Auto
+	}
+	d := &dialogue{config: r.Config, Transcript: Transcript{Family: family}}
+	d.open = func(task tools.Task, set tools.Set) (route, error) { return r.route(task, set, seed) }
+	return d.run(ctx, env, task)
+}
+
+// Prompt returns the first prompt of the model.
+func (r Raw) Prompt(ctx context.Context, task tools.Task, set tools.Set) (string, error) {
+	opened, err := r.route(task, set, 0)
+	if err != nil {
+		return "", err
+	}
+	return opened.render(ctx, nil)
+}
+
+type rawRoute struct {
+	raw      Raw
+	template *chatTemplate
+	set      tools.Set
+	prompt   []tools.Message
+	request  ollama.GenerateRequest
+}
+
+func (r Raw) route(task tools.Task, set tools.Set, seed int) (*rawRoute, error) {
+	t, err := parseTemplate(r.Template)
+	if err != nil {
+		return nil, err
+	}
+	request := ollama.GenerateRequest{Model: r.Model, Raw: true, Format: r.Format, LogProbs: r.LogProbs,
+		Options: r.options(seed), Truncate: new(bool), Shift: new(bool)}
+	return &rawRoute{raw: r, template: t, set: set, prompt: task.Prompt, request: request}, nil
+}
+
+// render renders the prompt with the conversation so far. The messages of the
+// model are inserted unchanged.
+func (r *rawRoute) render(ctx context.Context, conversation []json.RawMessage) (string, error) {
+	messages := make([]templateMessage, 0, len(r.prompt)+len(conversation))
+	for _, m := range r.prompt {
+		messages = append(messages, templateMessage{Role: m.Role, Content: m.Content})
+	}
+	for _, text := range conversation {
+		var m struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+			Name    string `json:"tool_name"`
+			ID      string `json:"tool_call_id"`
+		}
+		if err := json.Unmarshal(text, &m); err != nil {
+			return "", fmt.Errorf("reading the conversation: %w", err)
+		}
+		messages = append(messages, templateMessage{Role: m.Role, Content: m.Content, ToolName: m.Name, ToolCallID: m.ID})
+	}
+	return r.template.render(ctx, messages, r.set)
+}
+
+func (r *rawRoute) ask(ctx context.Context, conversation []json.RawMessage) (reply, error) {
+	prompt, err := r.render(ctx, conversation)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := take(ctx, len(prompt)); err != nil {
+		return reply{}, err
+	}
+	r.request.Prompt = prompt
+	got, err := r.raw.post(ctx, "/api/generate", r.request, "")
+	got.Prompt = prompt
+	if err != nil || got.Error != "" {
+		return got, err
+	}
+	a, err := got.readOllama()
+	if err != nil {
+		return got, err
+	}
+	got.Message, err = json.Marshal(tools.Message{Role: "assistant", Content: a.Response})
+	return got, err
+}
+
+func (r *rawRoute) answer(call tools.Call, result tools.Result) any {
+	return struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		Name    string `json:"tool_name"`
+	}{"tool", string(result.Content), call.Name}
 }

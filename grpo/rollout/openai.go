@@ -9,18 +9,18 @@ import (
 
 	"toolgym/grpo/parse"
 	"toolgym/internal/modelserver"
+	"toolgym/internal/ollama"
 	"toolgym/tools"
 )
 
-// OpenAI asks a server of the OpenAI form at /v1/chat/completions. NumCtx is
-// not sent, since there is no field for it: the server's own context holds, and
-// NumCtx is only what the token counts are checked against.
+// OpenAI asks a server with OpenAI's API at /v1/chat/completions. NumCtx is not
+// sent, since there is no field for it; token counts are checked against it.
 type OpenAI struct {
 	Config
-	Key string // sent as a bearer token; empty: none
+	Key string // sent as a bearer token; empty means none
 }
 
-// Run plays the task; see the manual.
+// Run plays the task; see the package documentation.
 func (o OpenAI) Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (Transcript, error) {
 	d := &dialogue{config: o.Config, Transcript: Transcript{Family: parse.Structured}}
 	d.open = func(task tools.Task, set tools.Set) (route, error) { return o.route(task, set, seed) }
@@ -28,7 +28,7 @@ func (o OpenAI) Run(ctx context.Context, env tools.Env, task tools.Task, seed in
 }
 
 // Check asks the server for its models, so that a run can be refused before its
-// first trial. A server that lists none is taken at its word.
+// first trial. A server that lists no models passes.
 func (o OpenAI) Check(ctx context.Context) error {
 	if err := ValidateURL(o.URL); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (o OpenAI) Check(ctx context.Context) error {
 	defer cancel()
 	r, err := o.do(ctx, http.MethodGet, "/v1/models", nil, o.Key)
 	if err != nil || r.Error != "" {
-		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("no server of the OpenAI form answers at %s (%s)", modelserver.Display(o.URL), reason(err, r.Error)), Want: "a running server, without /v1 at the end of its URL"}
+		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("no server with an OpenAI API answers at %s (%s)", modelserver.Display(o.URL), reason(err, r.Error)), Want: "a running server, and its URL without /v1"}
 	}
 	var listed struct {
 		Data []struct {
@@ -45,7 +45,7 @@ func (o OpenAI) Check(ctx context.Context) error {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(r.Body, &listed); err != nil {
-		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("%s does not answer as servers of the OpenAI form do", modelserver.Display(o.URL)), Want: "another URL"}
+		return &tools.Error{Code: tools.Unavailable, Where: "openai", Message: fmt.Sprintf("%s does not answer like an OpenAI API", modelserver.Display(o.URL)), Want: "another URL"}
 	}
 	var names []string
 	for _, m := range listed.Data {
@@ -101,9 +101,9 @@ func (r *openAIRoute) ask(ctx context.Context, conversation []json.RawMessage) (
 	return got, got.readOpenAI()
 }
 
-// uncounted takes the token count out again, since strict servers refuse fields
-// that they do not know, and sends no content beside calls as null: Ollama's
-// own reading of this form drops the calls of a message whose content is "".
+// uncounted removes the token count, since strict servers reject unknown
+// fields, and sends empty content with calls as null: Ollama drops the calls of
+// a message whose content is "".
 func uncounted(message json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(message, &fields) != nil {
@@ -132,15 +132,15 @@ func (r *reply) readOpenAI() error {
 			} `json:"logprobs"`
 		} `json:"choices"`
 		Usage struct {
-			PromptTokens     count `json:"prompt_tokens"`
-			CompletionTokens count `json:"completion_tokens"`
+			PromptTokens     ollama.Count `json:"prompt_tokens"`
+			CompletionTokens ollama.Count `json:"completion_tokens"`
 		} `json:"usage"`
 	}
 	if err := r.decode(&a); err != nil {
 		return err
 	}
 	if len(a.Choices) == 0 || len(a.Choices[0].Message) == 0 || a.Choices[0].Message[0] != '{' || a.Choices[0].FinishReason == "" {
-		return fmt.Errorf("%w: it has no finished choice", errReply)
+		return fmt.Errorf("%w: no finished choice", errReply)
 	}
 	first := a.Choices[0]
 	r.Message, r.DoneReason = first.Message, first.FinishReason

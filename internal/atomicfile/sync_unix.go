@@ -5,6 +5,7 @@ package atomicfile
 import (
 	"errors"
 	"os"
+	"syscall"
 )
 
 // syncFolder makes a rename in the folder durable.
@@ -15,3 +16,7 @@ func syncFolder(path string) error {
 	}
 	return errors.Join(folder.Sync(), folder.Close())
 }
+
+// fullErrors are the errors of the system that mean a full disk. EFBIG is that of
+// the limit of a process (RLIMIT_FSIZE).
+func fullErrors() []error { return []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} }

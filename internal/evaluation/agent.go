@@ -31,7 +31,7 @@ type agentDriver struct {
 var _ eval.Driver = agentDriver{}
 
 // Run plays a task and writes it down as a model would have. An environment
-// without an oracle can not be played by one.
+// without an oracle cannot be played by one.
 func (d agentDriver) Run(ctx context.Context, env tools.Env, task tools.Task, seed int) (rollout.Transcript, error) {
 	agent := baseline.Idle()
 	switch d.name {

@@ -52,7 +52,7 @@ func NewReferences() *References {
 func (r *References) Close() {
 	r.mu.Lock()
 	r.end()
-	r.mu.Unlock() // from here on nobody begins
+	r.mu.Unlock() // no further one begins
 	r.playing.Wait()
 }
 

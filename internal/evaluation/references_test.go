@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"toolgym/grpo/eval"
 	"toolgym/internal/evaluation"
+	"toolgym/internal/testkit"
 	"toolgym/tools"
 	"toolgym/tools/arithmetic"
 )
@@ -178,5 +181,25 @@ func TestReferencesHaveBounds(t *testing.T) {
 	}
 	if _, _, err := references.Report(t.Context(), r, "nobody", patient); err == nil {
 		t.Error("a run that is not there has a report")
+	}
+}
+
+// A panic while the baselines play leaves them out of the report, which says so
+// without its value; the log has it. A report of another run has its baselines.
+func TestReferencesPanic(t *testing.T) {
+	r, references := kept(t, open(), "a", "b")
+	broken, log := r, new(strings.Builder)
+	spec := r.Specs[0]
+	spec.NewTask = func(string, string, uint64) (tools.Task, error) { panic(testkit.PanicValue) }
+	broken.Specs, broken.Logger = tools.Specs{spec}, slog.New(slog.NewTextHandler(log, nil))
+	got, whole, err := references.Report(t.Context(), broken, "a", patient)
+	if err != nil || !whole || len(got.NotComputed) != 1 || got.NotComputed[0].Reason != "internal error" || got.Summary.Trials == 0 {
+		t.Errorf("got %+v, whole %t, %v", got.NotComputed, whole, err)
+	}
+	if text := log.String(); !strings.Contains(text, testkit.PanicValue) || !strings.Contains(text, "run=a") {
+		t.Errorf("the log: %s", text)
+	}
+	if got, whole, err = references.Report(t.Context(), r, "b", patient); err != nil || !whole || len(got.Baselines) != 4 {
+		t.Errorf("another run: %+v, %t, %v", got.Baselines, whole, err)
 	}
 }

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -44,7 +45,7 @@ type Request struct {
 	Resume      bool     `json:"resume,omitempty"`
 
 	Command []string `json:"command,omitempty"` // that repeats it
-	Owner   string   `json:"-"`                 // the token that a new run belongs to; empty: nobody's
+	Owner   string   `json:"-"`                 // the token that a new run belongs to; empty for none
 }
 
 // A Suite is a file of questions, see package suite.
@@ -95,12 +96,12 @@ const (
 	mostReply   = 64 << 20
 )
 
-// Validate reports the first setting that can not be used. Where is the name
+// Validate reports the first setting that cannot be used. Where is the name
 // of the JSON field.
 func (r Request) Validate() error {
 	switch {
 	case r.Model == "":
-		return refusal.New("model", "a name that the server lists (toolgym models)", "no model is named")
+		return refusal.New("model", "the name of a model on the server (toolgym models)", "missing")
 	case len(r.Ollama) > 0 && r.OpenAI != "":
 		return refusal.New("openai", "one or the other", "both an Ollama and an OpenAI server are named")
 	case r.OpenAI != "" && r.Route != RouteChat:
@@ -221,17 +222,17 @@ func (r Request) routes() []string {
 	return []string{r.Route}
 }
 
-// Items makes the request's tasks. A suite with lines that can not be used is
+// Items makes the request's tasks. A suite with lines that cannot be used is
 // refused as a whole, with the first of them in the message.
-func (r Request) Items(specs tools.Specs) ([]eval.Item, error) {
+func (r Request) Items(ctx context.Context, specs tools.Specs) ([]eval.Item, error) {
 	var items []eval.Item
 	if r.Suite != nil {
-		read, problems, err := suite.Read(strings.NewReader(r.Suite.Lines), r.Suite.Name)
+		read, problems, err := suite.Read(ctx, strings.NewReader(r.Suite.Lines), r.Suite.Name)
 		if err != nil {
 			return nil, err
 		}
 		if len(problems) > 0 {
-			return nil, refusal.New(r.Suite.Name, "a file that --dry-run finds nothing wrong with", "%d of the file's lines can not be used: %v", len(problems), problems[0])
+			return nil, refusal.New(r.Suite.Name, "a file that --dry-run finds nothing wrong with", "%d of the file's lines cannot be used: %v", len(problems), problems[0])
 		}
 		if len(read) == 0 {
 			return nil, refusal.New(r.Suite.Name, "a question a line", "the file has no questions")

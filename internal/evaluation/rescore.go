@@ -20,7 +20,7 @@ func (r Room) Rescore(ctx context.Context, name string) (Rescored, error) {
 	if err != nil {
 		return Rescored{}, err
 	}
-	items, err := r.items(run)
+	items, err := r.items(ctx, run)
 	if err != nil {
 		return Rescored{}, err
 	}

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (r Room) Summary(ctx context.Context, name string) (eval.Summary, error) {
 
 // leading are the trials of a run's first route.
 func (r Room) leading(ctx context.Context, run eval.Run) ([]eval.Trial, error) {
-	trials, err := r.Store.Trials(ctx, run.Name)
+	trials, err := r.Store.Shortened(ctx, run.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +77,18 @@ func (r Room) Report(ctx context.Context, name string) (report.Report, error) {
 	return r.report(ctx, run, records)
 }
 
-// kept is a run with all that is kept of it.
+// kept is a run with what a report needs of its trials. One of them at a time is in
+// memory as a whole.
 func (r Room) kept(ctx context.Context, name string) (eval.Run, []eval.Record, error) {
 	run, err := r.Store.Run(ctx, name)
 	if err != nil {
 		return run, nil, err
 	}
-	records, err := r.Store.Records(ctx, name, "")
+	var records []eval.Record
+	err = r.Store.EachRecord(ctx, name, "", func(one eval.Record) error {
+		records = append(records, report.Short(one))
+		return nil
+	})
 	return run, records, err
 }
 
@@ -99,16 +105,26 @@ func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (
 	}
 	made, err := report.New(run, records, agents, source())
 	if failed != nil {
-		made.NotComputed = append(made.NotComputed, report.Gap{Part: "baselines", Reason: failed.Error()})
+		made.NotComputed = append(made.NotComputed, report.NewGap("baselines", failed))
+	}
+	for _, gap := range made.NotComputed {
+		r.log().Error("computing a report", "run", run.Name, "part", gap.Part, goroutine.Attr(gap.Err))
 	}
 	return made, err
 }
 
+func (r Room) log() *slog.Logger {
+	if r.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Logger
+}
+
 // items makes a run's tasks again.
-func (r Room) items(run eval.Run) ([]eval.Item, error) {
-	items := make([]eval.Item, len(run.Tasks))
+func (r Room) items(ctx context.Context, run eval.Run) ([]eval.Item, error) {
+	items, known := make([]eval.Item, len(run.Tasks)), map[string]tools.Set{}
 	for i, task := range run.Tasks {
-		item, err := eval.Restore(r.Specs, task)
+		item, err := eval.Restore(ctx, r.Specs, task, known)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +136,7 @@ func (r Room) items(run eval.Run) ([]eval.Item, error) {
 // references plays the baselines: as often as the model, so that the pairs are
 // fair.
 func (r Room) references(ctx context.Context, run eval.Run) ([]report.Agent, error) {
-	items, err := r.items(run)
+	items, err := r.items(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +155,9 @@ func (r Room) Baselines(ctx context.Context, items []eval.Item, trials int) ([]r
 		played, omitted, err := b.Trials(ctx, items, trials, scorer)
 		if err != nil {
 			return nil, err
+		}
+		if i := slices.IndexFunc(omitted, func(o eval.Omission) bool { return o.Err != nil }); i >= 0 { // the first is enough
+			r.log().Error("playing a baseline", "baseline", b.Name, "task", omitted[i].Item.Task.ID, goroutine.Attr(omitted[i].Err))
 		}
 		agent := report.Agent{Name: b.Name, Trials: played}
 		agent.LeftOut, agent.Reason = leftOut(omitted)
@@ -168,7 +187,7 @@ func (r Room) trainedPolicy() eval.Baseline {
 		return err
 	})
 	if err != nil {
-		b.Reason, b.Plays = err.Error(), func(eval.Item) bool { return false }
+		b.Reason, b.Plays = report.NewGap("", err).Reason, func(eval.Item) bool { return false }
 		return b
 	}
 	b.New = func(int) tools.Agent { return policy }

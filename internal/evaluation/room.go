@@ -65,7 +65,7 @@ func (r Room) prepare(ctx context.Context, request Request) ([]eval.Item, *grpo.
 	if err != nil {
 		return nil, nil, err
 	}
-	items, err := request.Items(r.Specs)
+	items, err := request.Items(ctx, r.Specs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (r Room) retry() eval.Retry {
 }
 
 // Open makes a request ready: the servers are asked, and the run is begun or,
-// with Resume, gone on with. What can not be played is an [*tools.Error].
+// with Resume, gone on with. What cannot be played is an [*tools.Error].
 func (r Room) Open(ctx context.Context, request Request) (*Evaluation, error) {
 	request, old, err := r.merge(ctx, request)
 	if err != nil {
@@ -121,7 +121,7 @@ func (e *Evaluation) resume(ctx context.Context, kept *store.Store, old eval.Run
 		return err
 	}
 	e.Run = old
-	e.Kept, err = kept.Trials(ctx, old.Name)
+	e.Kept, err = kept.Shortened(ctx, old.Name)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,11 +13,13 @@ import (
 	"toolgym/tools"
 )
 
-// The bounds of what a desk remembers; when either is reached it forgets all.
-const (
-	maxLists = 1 << 10
-	maxBytes = 64 << 20
-)
+// maxBytes bounds what a desk remembers: the texts of lists and what they compile
+// to. When it is reached the desk forgets all. A list that takes more alone is not
+// remembered.
+const maxBytes = 64 << 20
+
+// entryBytes is what an entry of the map takes beside.
+const entryBytes = 512
 
 // A Desk takes requests in. The zero Desk is ready for use.
 type Desk struct {
@@ -50,13 +53,15 @@ func (d *Desk) find(list []byte) declared {
 	found.reader = parse.NewReader(found.set)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.known) >= maxLists || d.bytes+len(list) > maxBytes || d.known == nil {
+	size := entryBytes + len(list) + found.set.Memory()
+	if _, ok := d.known[string(list)]; ok || size > maxBytes { // another request was as fast
+		return found
+	}
+	if d.bytes+size > maxBytes || d.known == nil {
 		d.known, d.bytes = map[string]declared{}, 0
 	}
-	if len(list) <= maxBytes {
-		d.known[string(list)] = found
-		d.bytes += len(list)
-	}
+	d.known[string(list)] = found
+	d.bytes += size
 	return found
 }
 
@@ -79,8 +84,9 @@ func decodeTools(list []byte) (tools.Set, error) {
 	return set, nil
 }
 
-// Read reads a body of POST /v1/parse and then what it holds.
-func (d *Desk) Read(body []byte) (parse.Reading, error) {
+// Read reads a body of POST /v1/parse and then what it holds. It ends with the
+// context, whose error it returns then.
+func (d *Desk) Read(ctx context.Context, body []byte) (parse.Reading, error) {
 	members, err := object(string(body))
 	if err != nil {
 		return parse.Reading{}, err
@@ -99,7 +105,9 @@ func (d *Desk) Read(body []byte) (parse.Reading, error) {
 	if found.err != nil {
 		return parse.Reading{}, refusal.Below("/tools", found.err)
 	}
-	return found.reader.Read(in)
+	var reading parse.Reading
+	err = found.reader.ReadInto(ctx, &reading, in)
+	return reading, err
 }
 
 // take puts one field of the body into the input.

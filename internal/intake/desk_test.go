@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for range 2 { // a list that was refused is remembered
-				_, err := desk.Read([]byte(test.body))
+				_, err := desk.Read(t.Context(), []byte(test.body))
 				e := (*tools.Error)(nil)
 				if !errors.As(err, &e) || e.Code != tools.Invalid || e.Where != test.where || !strings.Contains(e.Error(), test.message) {
 					t.Errorf("error %v, want one at %q about %q", err, test.where, test.message)
@@ -65,7 +65,7 @@ func TestWhatIsWelcome(t *testing.T) {
 	}
 	var desk intake.Desk
 	for _, body := range bodies {
-		if got, err := desk.Read([]byte(body)); err != nil || len(got.Calls) != 1 || got.SchemaValid == nil || !*got.SchemaValid {
+		if got, err := desk.Read(t.Context(), []byte(body)); err != nil || len(got.Calls) != 1 || got.SchemaValid == nil || !*got.SchemaValid {
 			t.Errorf("%s: %+v, %v", body, got, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package modelserver
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -80,6 +82,31 @@ func local(host string) bool {
 	}
 	address := net.ParseIP(host)
 	return address != nil && (address.IsLoopback() || address.IsUnspecified())
+}
+
+// Do sends a request with a JSON body, and with a bearer key if there is one. A
+// redirect is a [*RedirectError]. Errors name the server without credentials. The
+// caller closes the body of the response.
+func Do(ctx context.Context, client *http.Client, method, address string, body []byte, key string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("addressing %s: %w", Display(address), Cause(err))
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	response, err := New(client).Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s: %w", Display(address), Cause(err))
+	}
+	if err := Redirected(response); err != nil {
+		_ = response.Body.Close() // the redirect is the error to return
+		return nil, fmt.Errorf("asking %s: %w", Display(address), err)
+	}
+	return response, nil
 }
 
 // Redirected returns a [*RedirectError] for a response that redirects.

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"toolgym/internal/goroutine"
 	"toolgym/internal/ndjson"
 )
 
@@ -125,3 +126,41 @@ func TestEachFails(t *testing.T) {
 type writer struct{ err error }
 
 func (w writer) Write([]byte) (int, error) { return 0, w.err }
+
+// A panic of the answer is the answer of its line; a panic of the reader, the
+// writer or of failed ends Each with it.
+func TestEachPanics(t *testing.T) {
+	answer := func(to []byte, line ndjson.Line) []byte {
+		if string(line.Text) == "bad" {
+			panic("a defect")
+		}
+		return echo(append(to, "partial"...)[:len(to)], line)
+	}
+	var out bytes.Buffer
+	if err := ndjson.Each(t.Context(), strings.NewReader("a\nbad\nb\n"), &out, 2, answer, fails); err != nil {
+		t.Fatal(err)
+	}
+	if want := "1 1 false a\n2 panic: a defect\n3 1 false b\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	failing := func([]byte, ndjson.Line, error) []byte { panic("a defect") }
+	for name, run := range map[string]func() error{
+		"reader": func() error { return ndjson.Each(t.Context(), panics{}, io.Discard, 2, echo, fails) },
+		"writer": func() error {
+			return ndjson.Each(t.Context(), strings.NewReader(strings.Repeat("abc\n", 100_000)), panics{}, 2, echo, fails)
+		},
+		"failed": func() error {
+			return ndjson.Each(t.Context(), strings.NewReader("bad\n"), io.Discard, 2, answer, failing)
+		},
+	} {
+		if p := (*goroutine.PanicError)(nil); !errors.As(run(), &p) || p.Value != "a defect" {
+			t.Errorf("%s: got no panic error", name)
+		}
+	}
+}
+
+// panics is a reader and a writer that panic.
+type panics struct{}
+
+func (panics) Read([]byte) (int, error)  { panic("a defect") }
+func (panics) Write([]byte) (int, error) { panic("a defect") }

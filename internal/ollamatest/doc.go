@@ -51,7 +51,7 @@
 //   - When the connection is cut in mid-reply, a request without streaming
 //     fails; with streaming, the client returns no error and Done is false.
 //
-// The server can not outlive its test process, even one that is killed: a
+// The server cannot outlive its test process, even one that is killed: a
 // small shell holds a pipe from the process, and kills the server's process
 // group when the pipe is closed.
 package ollamatest

@@ -195,7 +195,7 @@ func (p *process) logSince(from int64) []byte {
 	text := make([]byte, min(max(to-from, 0), logLimit))
 	n, err := p.log.ReadAt(text, to-int64(len(text)))
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Appendf(nil, "(the log can not be read: %v)", err)
+		return fmt.Appendf(nil, "(the log cannot be read: %v)", err)
 	}
 	return text[:n]
 }

@@ -21,6 +21,9 @@
 // installer puts it. A variable that points to nothing usable does not fall
 // back to the rest: what was asked for is what is tested.
 //
+// On Linux, [LimitFiles] and [SmallDisk] make a full disk, in a process of the test's
+// own ([OwnProcess]).
+//
 // Set the two variables for a whole run, not within a test: the Go test cache
 // does notice a change of them, but a shared server that is running does not.
 package parts

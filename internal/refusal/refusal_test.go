@@ -17,15 +17,15 @@ func TestPlaces(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"new", mistake, `/n: "x"; want a number`},
-		{"below", refusal.Below("/a/0", mistake), `/a/0/n: "x"; want a number`},
-		{"below, twice", refusal.Below("/b", refusal.Below("/a", mistake)), `/b/a/n: "x"; want a number`},
-		{"moved", refusal.Move("loss", mistake), `loss: "x"; want a number`},
-		{"relocated", refusal.Relocate(mistake, strings.ToUpper), `/N: "x"; want a number`},
-		{"its own", refusal.Of(mistake, "a text"), `/n: "x"; want a number`},
-		{"none of those", refusal.OneOf("pool", "deep", "batch", "own"), `pool: unknown pool "deep"; want one of batch, own`},
-		{"of another", refusal.Of(errors.New("100% wrong"), "a text"), `100% wrong; want a text`},
-		{"wrapped", refusal.Below("/a", fmt.Errorf("reading: %w", mistake)), `/a/n: "x"; want a number`},
+		{"new", mistake, `/n: "x"; expected a number`},
+		{"below", refusal.Below("/a/0", mistake), `/a/0/n: "x"; expected a number`},
+		{"below, twice", refusal.Below("/b", refusal.Below("/a", mistake)), `/b/a/n: "x"; expected a number`},
+		{"moved", refusal.Move("loss", mistake), `loss: "x"; expected a number`},
+		{"relocated", refusal.Relocate(mistake, strings.ToUpper), `/N: "x"; expected a number`},
+		{"its own", refusal.Of(mistake, "a text"), `/n: "x"; expected a number`},
+		{"none of those", refusal.OneOf("pool", "deep", "batch", "own"), `pool: unknown pool "deep"; expected one of batch, own`},
+		{"of another", refusal.Of(errors.New("100% wrong"), "a text"), `100% wrong; expected a text`},
+		{"wrapped", refusal.Below("/a", fmt.Errorf("reading: %w", mistake)), `/a/n: "x"; expected a number`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func TestOpenSaysWhatIsWrongWithTheFile(t *testing.T) {
 			write(t, path, append(text[:100], bytes.Repeat([]byte{0xff}, len(text)-100)...))
 			return path
 		}},
-		{"a folder in its place", tools.Unavailable, "can not be opened", func(_ *testing.T, path string) string {
+		{"a folder in its place", tools.Unavailable, "cannot be opened", func(_ *testing.T, path string) string {
 			return filepath.Dir(path)
 		}},
 		{"a file where its folder should be", tools.Unavailable, "not a directory", func(_ *testing.T, path string) string {

@@ -3,7 +3,7 @@
 //
 //	db, err := store.Open(ctx, filepath.Join(data, "toolgym.db"))
 //	defer db.Close()
-//	err = db.Begin(ctx, run, "")  // a new run, of nobody's
+//	err = db.Begin(ctx, run, "")  // a new run without an owner
 //	err = db.Keep(ctx, record)    // one trial, on disk when this returns
 //	trials, err := db.Trials(ctx, "name")
 //
@@ -45,5 +45,5 @@
 // What the caller can mend is a [*tools.Error]: conflict for a file of a newer
 // program, for a run that exists with another plan and for a trial that is
 // there already; not_found for an unknown run; unavailable for a file that is
-// locked, damaged or can not be opened; exhausted for a full disk.
+// locked, damaged or cannot be opened; exhausted for a full disk.
 package store

@@ -13,7 +13,7 @@ import (
 )
 
 // Begin keeps a new run with its tasks. The owner is the token that it belongs
-// to, empty for a run of nobody's. A run of that name that is there already is
+// to, empty for a run without one. A run of that name that is there already is
 // an [*tools.Error], code conflict.
 func (s *Store) Begin(ctx context.Context, run eval.Run, owner string) error {
 	plan := run
@@ -96,7 +96,7 @@ func (s *Store) plan(ctx context.Context, name string) (eval.Run, error) {
 	return run, nil
 }
 
-// Owner is whom a run belongs to, empty for a run of nobody's.
+// Owner is whom a run belongs to, empty for a run without one.
 func (s *Store) Owner(ctx context.Context, name string) (string, error) {
 	var owner string
 	err := s.reader.QueryRowContext(ctx, `SELECT owner FROM runs WHERE name = ?`, name).Scan(&owner)

@@ -81,6 +81,16 @@ const newest = `
 // plan. Of a trial that was repeated after a failure of the infrastructure the
 // last repetition counts.
 func (s *Store) Trials(ctx context.Context, run string) ([]eval.Trial, error) {
+	return s.trials(ctx, run, func(t eval.Trial) eval.Trial { return t })
+}
+
+// Shortened is Trials in the form of [eval.Trial.Short], of which one at a time is
+// in memory as a whole.
+func (s *Store) Shortened(ctx context.Context, run string) ([]eval.Trial, error) {
+	return s.trials(ctx, run, eval.Trial.Short)
+}
+
+func (s *Store) trials(ctx context.Context, run string, form func(eval.Trial) eval.Trial) ([]eval.Trial, error) {
 	if _, err := s.plan(ctx, run); err != nil {
 		return nil, err
 	}
@@ -93,7 +103,8 @@ func (s *Store) Trials(ctx context.Context, run string) ([]eval.Trial, error) {
 		if err := scan(&document); err != nil {
 			return t, err
 		}
-		return t, json.Unmarshal([]byte(document), &t)
+		err = json.Unmarshal([]byte(document), &t)
+		return form(t), err
 	})
 	if err != nil {
 		return nil, s.reading("the trials of "+run, err)
@@ -116,18 +127,48 @@ func scanRecord(scan func(...any) error) (r eval.Record, err error) {
 // Records lists whole trials of a run, in the order of the plan: those of one
 // task, or with an empty task all.
 func (s *Store) Records(ctx context.Context, run, task string) ([]eval.Record, error) {
+	list := []eval.Record{}
+	err := s.EachRecord(ctx, run, task, func(r eval.Record) error {
+		list = append(list, r)
+		return nil
+	})
+	return list, err
+}
+
+// EachRecord calls f with the records of Records, one after the other, none of
+// which it keeps: a run may be larger than the memory. No connection is held while
+// f runs. The error is f's, or that of the database; a trial that is deleted
+// meanwhile is one.
+func (s *Store) EachRecord(ctx context.Context, run, task string, f func(eval.Record) error) error {
 	if _, err := s.plan(ctx, run); err != nil {
-		return nil, err
+		return err
 	}
-	rows, err := s.reader.QueryContext(ctx, fmt.Sprintf(newest, recordColumns, "AND (?2 = '' OR tasks.name = ?2)"), run, task)
+	rows, err := s.reader.QueryContext(ctx, fmt.Sprintf(newest, "ranked.id, verdicts.id", "AND (?2 = '' OR tasks.name = ?2)"), run, task)
 	if err != nil {
-		return nil, s.reading("the trials of "+run, err)
+		return s.reading("the trials of "+run, err)
 	}
-	list, err := collect(rows, scanRecord)
+	places, err := collect(rows, func(scan func(...any) error) (place [2]int64, err error) {
+		err = scan(&place[0], &place[1])
+		return place, err
+	})
 	if err != nil {
-		return nil, s.reading("the trials of "+run, err)
+		return s.reading("the trials of "+run, err)
 	}
-	return list, nil
+	one, err := s.reader.PrepareContext(ctx, "SELECT "+recordColumns+" FROM trials JOIN verdicts ON verdicts.id = ?2 AND verdicts.trial = trials.id WHERE trials.id = ?1")
+	if err != nil {
+		return s.reading("the trials of "+run, err)
+	}
+	defer func() { _ = one.Close() }() // nothing was written by it
+	for _, place := range places {
+		r, err := scanRecord(one.QueryRowContext(ctx, place[0], place[1]).Scan)
+		if err != nil {
+			return s.reading("the trials of "+run, err)
+		}
+		if err := f(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Judge adds verdicts to trials that were kept before: the newest of each

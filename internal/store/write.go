@@ -100,6 +100,9 @@ func (s *Store) transact(together []write, errs []error) error {
 	for i, w := range together {
 		if w.one {
 			errs[i] = goroutine.Run(func() error { return w.do(tx) })
+			if endsTransaction(errs[i]) {
+				return errs[i]
+			}
 			continue
 		}
 		if errs[i], err = within(tx, w.do); err != nil {

@@ -1,6 +1,6 @@
 package strictjson
 
-// Spare are objects that nobody needs any more, for [Limits.AppendObject] to
+// Spare are objects that are no longer needed, for [Limits.AppendObject] to
 // fill again. Only small ones are kept, as most are: emptying a large one costs
 // what its size once was. It is used by one goroutine.
 type Spare struct{ objects []map[string]any }

@@ -1,4 +1,4 @@
-"""The documented update in PyTorch, on one thread, timed by whoever asks.
+"""The documented update in PyTorch, on one thread, timed by its caller.
 
 Usage: peers.py lean|published
 

@@ -91,7 +91,7 @@ func Decode(text []byte) (*Library, error) {
 		}
 		l.append(s)
 	}
-	l.remember()
+	l.markSaved()
 	return l, nil
 }
 
@@ -159,7 +159,7 @@ func (l *Library) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := current.takeIn(l); err != nil {
+	if err := current.mergeLearnt(l); err != nil {
 		return err
 	}
 	text, err := current.Encode()
@@ -169,7 +169,7 @@ func (l *Library) Save(path string) error {
 	if err := atomicfile.Write(path, text); err != nil {
 		return fmt.Errorf("writing a skill library: %w", err)
 	}
-	current.remember()
+	current.markSaved()
 	*l = *current
 	return nil
 }

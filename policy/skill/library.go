@@ -9,33 +9,34 @@ import (
 	"toolgym/tools"
 )
 
-// alike is the cosine similarity above which a skill is merged into another.
-const alike = 0.9
+// mergeSimilarity is the cosine similarity above which a skill is merged into another.
+const mergeSimilarity = 0.9
 
-// A skill is retired when it has failed so often, and more often than not.
+// fewestFailures is the number of failures, if they are more than the successes,
+// after which a skill is retired.
 const fewestFailures = 3
 
-// A Library keeps skills in the order in which they were found. It is used by
-// one goroutine at a time; as long as nobody changes it, many may read.
+// A Library keeps skills in the order in which they were found. It must not be
+// used concurrently, except for reading only.
 type Library struct {
 	rules      string
 	skills     []Skill
 	conditions []condition
-	vectors    []float64         // all embeddings, one behind the other
+	vectors    []float64         // all embeddings, concatenated
 	byName     map[string]int    // index
-	saved      map[string]counts // what the file held when it was read or written last
+	saved      map[string]counts // counts in the file when it was last read or written
 }
 
-// NewLibrary returns an empty library. Under the documented rules Add merges
-// by similarity alone, and nothing is ever retired.
+// NewLibrary returns an empty library. Under the documented rules Add merges by
+// similarity alone, and no skill is ever retired.
 func NewLibrary(rules string) *Library {
 	return &Library{rules: rules, byName: map[string]int{}, saved: map[string]counts{}}
 }
 
-// Rules is the rule set that the library was made for.
+// Rules returns the rule set of the library.
 func (l *Library) Rules() string { return l.rules }
 
-// Skills lists the skills, the retired ones included. They are copies.
+// Skills returns copies of all skills, including retired ones.
 func (l *Library) Skills() []Skill {
 	list := make([]Skill, len(l.skills))
 	for i := range l.skills {
@@ -44,7 +45,7 @@ func (l *Library) Skills() []Skill {
 	return list
 }
 
-// Clone is a copy that shares nothing with the library.
+// Clone returns a deep copy.
 func (l *Library) Clone() *Library {
 	c := NewLibrary(l.rules)
 	for i := range l.skills {
@@ -54,7 +55,7 @@ func (l *Library) Clone() *Library {
 	return c
 }
 
-// Len is the number of skills that are not retired.
+// Len returns the number of skills that are not retired.
 func (l *Library) Len() (n int) {
 	for i := range l.skills {
 		if !l.skills[i].Retired {
@@ -73,19 +74,19 @@ func (l *Library) Lookup(name string) (Skill, bool) {
 	return l.skills[i].clone(), true
 }
 
-// Add merges a skill into the one that is most similar to it, when their
-// cosine similarity exceeds 0.9 and, under the sound rules, they have the same
-// effect: the one found before is then found once more, and keeps the shorter
-// of the two ways. A skill unlike all others is appended, under its name or, where
-// another has it, with a number behind. It reports whether it was appended. A
-// skill that no file could hold is an [*tools.Error], code Invalid.
+// Add merges a skill into the most similar one if their cosine similarity
+// exceeds 0.9 and, under the sound rules, they have the same effect: the
+// existing skill is counted as found once more and keeps the shorter of the two
+// paths. Any other skill is appended, with a number after its name if the name
+// is in use. Add reports whether it appended the skill. An invalid skill is a
+// [*tools.Error] with code invalid.
 func (l *Library) Add(s Skill) (added bool, err error) {
 	if err := s.Validate(); err != nil {
 		return false, err
 	}
 	s.TimesFound = max(s.TimesFound, 1)
-	if i := l.akin(&s); i >= 0 {
-		l.absorb(i, &s, counts{s.SuccessCount, s.TimesUsed, s.TimesFound})
+	if i := l.mostSimilar(&s); i >= 0 {
+		l.mergeInto(i, &s, counts{s.SuccessCount, s.TimesUsed, s.TimesFound})
 		return false, nil
 	}
 	s = s.clone()
@@ -94,8 +95,8 @@ func (l *Library) Add(s Skill) (added bool, err error) {
 	return true, nil
 }
 
-// Learn adds the skills of a trajectory, see [Extract]. It tells how many there
-// were, and how many of them were appended.
+// Learn adds the skills of a trajectory, see [Extract]. It returns how many
+// there were, and how many were appended.
 func (l *Library) Learn(trajectory tools.Trajectory) (found, added int, err error) {
 	skills, err := Extract(trajectory)
 	if err != nil {
@@ -113,9 +114,10 @@ func (l *Library) Learn(trajectory tools.Trajectory) (found, added int, err erro
 	return found, added, nil
 }
 
-// akin finds the skill that s is to be merged into, -1 where there is none.
-func (l *Library) akin(s *Skill) int {
-	best, similarity := -1, alike
+// mostSimilar returns the index of the skill that s is to be merged into, or
+// -1.
+func (l *Library) mostSimilar(s *Skill) int {
+	best, similarity := -1, mergeSimilarity
 	for i := range l.skills {
 		if l.skills[i].Env != s.Env || l.rules != tools.Documented && !l.skills[i].sameEffect(s) {
 			continue
@@ -128,7 +130,7 @@ func (l *Library) akin(s *Skill) int {
 }
 
 // absorb merges s into skill i, with the given counts to be added.
-func (l *Library) absorb(i int, s *Skill, c counts) {
+func (l *Library) mergeInto(i int, s *Skill, c counts) {
 	t := &l.skills[i]
 	t.SuccessCount += c.successes
 	t.TimesUsed += c.uses
@@ -267,4 +269,63 @@ func (l *Library) Stats() Stats {
 		stats.MeanSuccessRate = total / float64(rated)
 	}
 	return stats
+}
+
+// counts are the counters of a skill.
+type counts struct{ successes, uses, found int }
+
+func countsOf(s *Skill) counts { return counts{s.SuccessCount, s.TimesUsed, s.TimesFound} }
+
+func (c counts) minus(d counts) counts {
+	return counts{c.successes - d.successes, c.uses - d.uses, c.found - d.found}
+}
+
+// Merge adds the skills of another library, as [Library.Add] does; counts are
+// added. Libraries of different rules cannot be merged.
+func (l *Library) Merge(other *Library) error {
+	if err := l.sameRules(other); err != nil {
+		return err
+	}
+	for i := range other.skills {
+		if _, err := l.Add(other.skills[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Library) sameRules(other *Library) error {
+	if l.rules != other.rules {
+		return &tools.Error{Code: tools.Conflict, Where: "/rules", Message: fmt.Sprintf("got libraries of the %s and the %s rules", l.rules, other.rules), Want: "libraries of the same rules"}
+	}
+	return nil
+}
+
+// markSaved records the counts in the file.
+func (l *Library) markSaved() {
+	l.saved = make(map[string]counts, len(l.skills))
+	for i := range l.skills {
+		l.saved[l.skills[i].Name] = countsOf(&l.skills[i])
+	}
+}
+
+// mergeLearnt merges what other has learnt since it was read from the file of
+// l: for skills that it read, the growth of their counts.
+func (l *Library) mergeLearnt(mine *Library) error {
+	if err := l.sameRules(mine); err != nil {
+		return err
+	}
+	for i := range mine.skills {
+		s := &mine.skills[i]
+		base, known := mine.saved[s.Name]
+		at, there := l.byName[s.Name]
+		if known && there && l.skills[at].sameEffect(s) {
+			l.mergeInto(at, s, countsOf(s).minus(base))
+			continue
+		}
+		if _, err := l.Add(*s); err != nil {
+			return err
+		}
+	}
+	return nil
 }

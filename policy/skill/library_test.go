@@ -198,10 +198,10 @@ func BenchmarkRetrieve(b *testing.B) {
 	l := skill.NewLibrary(tools.Sound)
 	draw := rand.New(rand.NewPCG(1, 2))
 	for i := range 10_000 {
-		add(b, l, walk(fmt.Sprintf("s%d", i), 1+i%200, drawn(draw)))
+		add(b, l, walk(fmt.Sprintf("s%d", i), 1+i%200, randomVector(draw)))
 	}
 	state := skill.State{Env: "gridworld", Flags: map[string]bool{"has_key": true}}
-	query := drawn(draw)
+	query := randomVector(draw)
 	b.ReportAllocs()
 	for b.Loop() {
 		if found, err := l.Retrieve(state, query, 8); err != nil || len(found) != 8 {
@@ -210,8 +210,8 @@ func BenchmarkRetrieve(b *testing.B) {
 	}
 }
 
-// drawn is a vector of length 1 in a random direction.
-func drawn(draw *rand.Rand) []float64 {
+// randomVector draws a vector of length 1.
+func randomVector(draw *rand.Rand) []float64 {
 	v := make([]float64, skill.EmbeddingSize)
 	sum := 0.0
 	for i := range v {

@@ -8,24 +8,24 @@ import (
 	"toolgym/internal/chart"
 )
 
-// Draw draws what a course recorded, as "png" or "svg": the published four panels
-// of its first run (rewards, steps, skills, cumulative uses of skills), and below them
-// the steps of all runs with and without skills, median and quartiles. Nothing learnt
-// gives empty panels.
+// Draw draws the record of an experiment as "png" or "svg": the published four
+// panels of its first run (rewards, steps, skills, cumulative uses of skills),
+// and below them the steps of all runs with and without skills, median and
+// quartiles. Without episodes the panels are empty.
 func Draw(episodes []Episode, format string) ([]byte, error) {
 	var out bytes.Buffer
-	if err := chart.Write(&out, format, append(published(episodes), comparison(episodes))); err != nil {
+	if err := chart.Write(&out, format, append(learningPanels(episodes), comparisonPanel(episodes))); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
 }
 
-// published are the four panels of the first run's learning.
-func published(episodes []Episode) (panels []chart.Chart) {
+// learningPanels returns the four panels of the first run's learning.
+func learningPanels(episodes []Episode) (panels []chart.Chart) {
 	uses := 0
 	for _, p := range []struct {
-		title, unit string
-		value       func(Episode) float64
+		title, unitTolerance string
+		value                func(Episode) float64
 	}{
 		{"Episode rewards", "reward", func(e Episode) float64 { return e.Reward }},
 		{"Steps per episode", "primitive steps", func(e Episode) float64 { return float64(e.Steps) }},
@@ -38,15 +38,15 @@ func published(episodes []Episode) (panels []chart.Chart) {
 				line.X, line.Y = append(line.X, float64(e.Number)), append(line.Y, p.value(e))
 			}
 		}
-		panels = append(panels, panel(p.title, p.unit, line))
+		panels = append(panels, panel(p.title, p.unitTolerance, line))
 	}
 	return panels
 }
 
-// panel fits its axes to its lines; the heights begin at 0, where nothing lies
-// below.
-func panel(title, unit string, lines ...chart.Line) chart.Chart {
-	c := chart.Chart{Title: title, X: chart.Axis{Label: "episode", From: 1}, Y: chart.Axis{Label: unit, To: 1}, Lines: lines}
+// panel fits the axes to the lines; the vertical axis begins at 0 unless there
+// are negative values.
+func panel(title, unitTolerance string, lines ...chart.Line) chart.Chart {
+	c := chart.Chart{Title: title, X: chart.Axis{Label: "episode", From: 1}, Y: chart.Axis{Label: unitTolerance, To: 1}, Lines: lines}
 	for _, l := range lines {
 		c.X.To = max(c.X.To, slices.Max(append(l.X, 1)))
 		for _, values := range [][]float64{l.Low, l.Y, l.High} {
@@ -57,9 +57,9 @@ func panel(title, unit string, lines ...chart.Line) chart.Chart {
 	return c
 }
 
-// comparison is the fifth panel.
-func comparison(episodes []Episode) chart.Chart {
-	without, with := spread(episodes, WithoutSkills), spread(episodes, WithSkills)
+// comparisonPanel returns the fifth panel.
+func comparisonPanel(episodes []Episode) chart.Chart {
+	without, with := quartiles(episodes, WithoutSkills), quartiles(episodes, WithSkills)
 	without.Name, with.Name = "explorer without skills", "with skills"
 	without.Look = 1
 	c := panel(fmt.Sprintf("Steps with and without skills: median and quartiles over %d seeds", Seeds), "primitive steps", without, with)
@@ -67,8 +67,9 @@ func comparison(episodes []Episode) chart.Chart {
 	return c
 }
 
-// spread is the quartiles of the steps of each learning episode over the runs.
-func spread(episodes []Episode, agent string) (line chart.Line) {
+// quartiles returns the quartiles of the steps of each learning episode over
+// the runs.
+func quartiles(episodes []Episode, agent string) (line chart.Line) {
 	var steps [][]float64 // by episode
 	for _, e := range episodes {
 		if e.Agent != agent || e.Part != Learning || e.Number < 1 {

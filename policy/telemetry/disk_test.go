@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestFullDisk lets no file grow beyond a few kilobytes: what can not be kept is
+// TestFullDisk lets no file grow beyond a few kilobytes: what cannot be kept is
 // an error, not a gap.
 func TestFullDisk(t *testing.T) {
 	f, err := Open(t.TempDir(), 0, time.Now)

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,13 +11,14 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"toolgym/internal/atomicfile"
 )
 
 // events writes TensorBoard's event files: tensorflow.Event messages
 // (tensorflow/core/util/event.proto), framed as records (core/lib/io/record_writer.h).
 type events struct {
-	file   *os.File
-	buffer *bufio.Writer
+	file   *atomicfile.Appender
 	now    func() time.Time
 	record []byte
 }
@@ -50,7 +50,11 @@ func openEvents(dir string, update int, now func() time.Time) (*events, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the event file: %w", err)
 	}
-	e := &events{file: file, buffer: bufio.NewWriter(file), now: now}
+	appender, err := atomicfile.NewAppender(file)
+	if err != nil {
+		return nil, fmt.Errorf("opening the event file: %w", errors.Join(err, file.Close()))
+	}
+	e := &events{file: appender, now: now}
 	version := protowire.AppendTag(nil, eventFileVersion, protowire.BytesType)
 	version = protowire.AppendString(version, "brain.Event:2")
 	status := protowire.AppendTag(nil, sessionStatus, protowire.VarintType)
@@ -110,7 +114,7 @@ func (e *events) append(step int, body []byte) error {
 	event = protowire.AppendTag(event, eventStep, protowire.VarintType)
 	event = protowire.AppendVarint(event, uint64(step))
 	e.record = frame(e.record[:0], append(event, body...))
-	_, err := e.buffer.Write(e.record)
+	_, err := e.file.Write(e.record)
 	return err
 }
 
@@ -128,7 +132,3 @@ func masked(content []byte) uint32 {
 	sum := crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli))
 	return (sum>>15 | sum<<17) + 0xa282ead8
 }
-
-func (e *events) flush() error { return e.buffer.Flush() }
-
-func (e *events) close() error { return errors.Join(e.flush(), e.file.Close()) }

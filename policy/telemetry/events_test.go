@@ -124,7 +124,7 @@ func TestEventsReadBack(t *testing.T) {
 	if err := e.write(r); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.close(); err != nil {
+	if err := e.file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := readEvents(t, filepath.Join(dir, "events.out.tfevents.0000000007.toolgym"))

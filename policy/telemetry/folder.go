@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,43 +23,49 @@ const (
 // Folder holds the telemetry of a run. It is used by one goroutine.
 type Folder struct {
 	dir    string
-	lines  *os.File
-	buffer *bufio.Writer
+	lines  *atomicfile.Appender
 	events *events
+	drawn  bool // the curves have all records
 }
 
 // Open creates a folder, or opens that of a run that continues after the given update.
 // An invalid path is a [*tools.Error].
 func Open(dir string, update int, now func() time.Time) (*Folder, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); atomicfile.IsFull(err) {
+		return nil, fmt.Errorf("making the folder of the telemetry: %w", err)
+	} else if err != nil {
 		return nil, &tools.Error{Code: tools.Invalid, Where: dir, Message: err.Error(), Want: "a writable directory"}
 	}
 	path := filepath.Join(dir, linesName)
 	if err := truncate(path, update); err != nil {
 		return nil, err
 	}
-	lines, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the telemetry: %w", err)
+	}
+	lines, err := atomicfile.NewAppender(file)
+	if err != nil {
+		return nil, fmt.Errorf("opening the telemetry: %w", errors.Join(err, file.Close()))
 	}
 	events, err := openEvents(dir, update, now)
 	if err != nil {
 		return nil, errors.Join(err, lines.Close())
 	}
-	return &Folder{dir: dir, lines: lines, buffer: bufio.NewWriter(lines), events: events}, nil
+	return &Folder{dir: dir, lines: lines, events: events}, nil
 }
 
-// Write adds a record. It is on disk after [Folder.Flush].
+// Write adds a record. It is on disk after [Folder.Flush]. A record that the disk has
+// no room for ([atomicfile.IsFull]) is not to be written again: Flush does that.
 func (f *Folder) Write(r Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encoding a record: %w", err)
 	}
-	if _, err := f.buffer.Write(append(text, '\n')); err != nil {
+	f.drawn = false
+	_, err = f.lines.Write(append(text, '\n'))
+	if err := errors.Join(err, f.events.write(r)); err != nil { // both have it, also after an error
 		return fmt.Errorf("writing telemetry: %w", err)
-	}
-	if err := f.events.write(r); err != nil {
-		return fmt.Errorf("writing events: %w", err)
 	}
 	if len(r.Greedy) > 0 {
 		return f.Flush()
@@ -71,16 +76,15 @@ func (f *Folder) Write(r Record) error {
 // Flush writes buffered records to the files. Write does so after every record with an
 // evaluation.
 func (f *Folder) Flush() error {
-	if err := errors.Join(f.buffer.Flush(), f.events.flush()); err != nil {
+	if err := errors.Join(f.lines.Flush(), f.events.file.Flush()); err != nil {
 		return fmt.Errorf("writing telemetry: %w", err)
 	}
 	return nil
 }
 
-// Close draws the curves of all records and closes the files.
-func (f *Folder) Close() error {
-	err := errors.Join(f.Flush(), f.lines.Close(), f.events.close())
-	if err != nil {
+// Draw flushes, and draws the curves of all records.
+func (f *Folder) Draw() error {
+	if err := f.Flush(); err != nil || f.drawn {
 		return err
 	}
 	records, err := ReadFolder(f.dir)
@@ -96,7 +100,18 @@ func (f *Folder) Close() error {
 			return fmt.Errorf("writing the curves: %w", err)
 		}
 	}
+	f.drawn = true
 	return nil
+}
+
+// Close draws the curves, unless Draw has done so, and closes the files.
+func (f *Folder) Close() error {
+	err := f.Draw()
+	closed := errors.Join(f.lines.Close(), f.events.file.Close())
+	if err != nil { // which closed repeats
+		return err
+	}
+	return closed
 }
 
 // ReadFolder reads the records of a folder.

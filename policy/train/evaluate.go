@@ -120,7 +120,7 @@ type Explanation struct {
 type targeted interface{ Target() int }
 
 // Explain plans and plays n tasks of a level greedily, those of the seeds from
-// seed on. The pool batch sees all of them at once. What the network can not
+// seed on. The pool batch sees all of them at once. What the network cannot
 // read is an [*tools.Error].
 func Explain(net *policy.Net, spec tools.Spec, rules, level string, seed uint64, n int) ([]Explanation, error) {
 	if n < 1 {

@@ -69,7 +69,7 @@ func TestExplainRefuses(t *testing.T) {
 		n      int
 		reason string
 	}{
-		"no tasks":                      {arithmetic.Spec(), "0", 0, "n: 0 tasks; want at least 1"},
+		"no tasks":                      {arithmetic.Spec(), "0", 0, "n: 0 tasks; expected at least 1"},
 		"an environment without plans":  {research.Spec(), "0", 1, "env: research has no plans"},
 		"a context that does not fit":   {gridworld.Spec(), "3", 1, "/0/context: "},
 		"a level that is no stage":      {arithmetic.Spec(), "large", 1, "large"},

@@ -120,7 +120,11 @@ func (t *Trainer) save(o Options, m *meter) error {
 		return nil
 	}
 	t.progress.CPU = m.spent()
-	return t.Save(o.Checkpoint)
+	write := func() error { return t.Save(o.Checkpoint) }
+	if o.Save != nil {
+		return o.Save(write)
+	}
+	return write()
 }
 
 // Save writes a checkpoint from which the run continues bit for bit.

@@ -16,6 +16,9 @@ type Options struct {
 	// Checkpoint is the safetensors file that the run is saved to: at its start,
 	// after evaluations, when it is stopped, and at its end.
 	Checkpoint string
+	// Save writes a checkpoint by calling write, and may do so again if that failed.
+	// Its error ends the run. By default, the checkpoint is written once.
+	Save func(write func() error) error
 	// Observe is called after each update. Its error ends the run.
 	Observe func(telemetry.Record) error
 	// Now is the clock for the speed in records.

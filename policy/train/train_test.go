@@ -189,7 +189,7 @@ func TestResumeRefuses(t *testing.T) {
 		"an unknown field":        {`"restarts"`, `"restart"`, `: progress: json: unknown field "restart"`},
 		"a broken random":         {`"random":"`, `"random":"AAAA`, ": random: "},
 		"a rate beyond all":       {`"rates":[`, `"rates":[7`, ": progress/rates/0: 7"},
-		"updates of another run":  {`"since":0`, `"since":4`, ": update: 10 updates; want 6"},
+		"updates of another run":  {`"since":0`, `"since":4`, ": update: 10 updates; expected 6"},
 		"an algorithm of another": {`"algorithm":"a2c"`, `"algorithm":"ppo"`, ": algorithm: "},
 	} {
 		t.Run(name, func(t *testing.T) {

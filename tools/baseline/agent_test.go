@@ -134,6 +134,40 @@ func TestRandomGivesUp(t *testing.T) {
 	}
 }
 
+// TestDrawsAreBounded draws for schemas that ask for a billion values, or for more
+// than that by what they hold. Without bounds these take all memory.
+func TestDrawsAreBounded(t *testing.T) {
+	nested := `{"type":"integer"}`
+	for range 5 {
+		nested = `{"type":"array","minItems":1000,"items":` + nested + `}`
+	}
+	for name, test := range map[string]struct {
+		parameters string
+		drawn      bool
+	}{
+		"a billion items":         {`{"required":["a"],"properties":{"a":{"type":"array","minItems":1000000000}}}`, false},
+		"a billion characters":    {`{"required":["a"],"properties":{"a":{"type":"string","minLength":1000000000}}}`, false},
+		"a thousand within each":  {`{"required":["a"],"properties":{"a":` + nested + `}}`, false},
+		"an object within itself": {`{"required":["a","b","c"],"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"$ref":"#"}}}`, false},
+		"a list within itself":    {`{"required":["a"],"properties":{"a":{"type":"array","minItems":3,"items":{"$ref":"#/properties/a"}}}}`, false},
+		"a billion properties":    {`{"type":"object","minProperties":1000000000}`, false},
+		"a thousand items":        {`{"required":["a"],"properties":{"a":{"type":"array","minItems":1000,"items":{"type":"integer"}}}}`, true},
+		"a hundred kB of text":    {`{"required":["a"],"properties":{"a":{"type":"string","minLength":100000}}}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool, err := tools.Declare("f", "", json.RawMessage(test.parameters))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &caller{tool: tool, left: 1}
+			err = baseline.Random(rand.NewPCG(1, 2)).Play(t.Context(), tools.Task{}, nil, c)
+			if e := (*tools.Error)(nil); test.drawn != (err == nil) || err != nil && (!errors.As(err, &e) || !strings.Contains(e.Message, "no valid call found")) {
+				t.Errorf("got error %v; want that no valid call was found: %t", err, !test.drawn)
+			}
+		})
+	}
+}
+
 func TestIdle(t *testing.T) {
 	task, err := arithmetic.Spec().Task("", "", 1)
 	if err != nil {

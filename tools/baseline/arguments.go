@@ -3,6 +3,7 @@ package baseline
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,7 +17,18 @@ import (
 // themselves.
 const mostDepth = 4
 
-// arguments draws an object of the schema.
+// mostParts bounds a draw: values, and pieces of texts of partBytes. A schema may
+// ask for a billion of either in a few bytes.
+const (
+	mostParts = 20_000
+	partBytes = 16
+)
+
+// errLarge is the error for a draw that would have more than mostParts.
+var errLarge = errors.New("the arguments are too large")
+
+// arguments draws an object of the schema. The error is errLarge, or that the
+// schema is no JSON.
 func (a *random) arguments(parameters json.RawMessage) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(parameters))
 	decoder.UseNumber()
@@ -24,8 +36,12 @@ func (a *random) arguments(parameters json.RawMessage) (json.RawMessage, error) 
 	if err := decoder.Decode(&root); err != nil {
 		return nil, fmt.Errorf("decoding the schema: %w", err)
 	}
-	s := sampler{a.draw, root}
-	return json.Marshal(s.value(root, 0)) // maps are written in the order of their keys
+	s := &sampler{draw: a.draw, root: root, left: mostParts}
+	value := s.value(root, 0)
+	if s.left < 0 {
+		return nil, errLarge
+	}
+	return json.Marshal(value) // maps are written in the order of their keys
 }
 
 // A sampler draws values of a schema. It follows the keywords that tools use
@@ -33,13 +49,14 @@ func (a *random) arguments(parameters json.RawMessage) (json.RawMessage, error) 
 type sampler struct {
 	draw *rand.Rand
 	root any
+	left int // parts; below 0 the draw is given up
 }
 
-func (s sampler) below(n int) int { return int(s.draw.Uint32N(uint32(n))) }
+func (s *sampler) below(n int) int { return int(s.draw.Uint32N(uint32(n))) }
 
-func (s sampler) value(schema any, depth int) any {
+func (s *sampler) value(schema any, depth int) any {
 	m, ok := schema.(map[string]any)
-	if !ok || depth > 4*mostDepth {
+	if s.left--; !ok || s.left < 0 || depth > 4*mostDepth {
 		return nil
 	}
 	if reference, ok := m["$ref"].(string); ok {
@@ -62,7 +79,7 @@ func (s sampler) value(schema any, depth int) any {
 	return s.typed(m, depth)
 }
 
-func (s sampler) typed(m map[string]any, depth int) any {
+func (s *sampler) typed(m map[string]any, depth int) any {
 	switch s.typeOf(m) {
 	case "object":
 		return s.object(m, depth)
@@ -80,7 +97,7 @@ func (s sampler) typed(m map[string]any, depth int) any {
 
 // typeOf is the declared type, one of them where there are several, or what
 // the other keywords suggest.
-func (s sampler) typeOf(m map[string]any) string {
+func (s *sampler) typeOf(m map[string]any) string {
 	switch t := m["type"].(type) {
 	case string:
 		return t
@@ -97,7 +114,7 @@ func (s sampler) typeOf(m map[string]any) string {
 }
 
 // object draws the required properties, and half of the others.
-func (s sampler) object(m map[string]any, depth int) any {
+func (s *sampler) object(m map[string]any, depth int) any {
 	properties, _ := m["properties"].(map[string]any)
 	required, _ := m["required"].([]any)
 	out := map[string]any{}
@@ -116,14 +133,14 @@ func (s sampler) object(m map[string]any, depth int) any {
 }
 
 // undeclared draws a required value that properties says nothing of.
-func (s sampler) undeclared(m map[string]any, depth int) any {
+func (s *sampler) undeclared(m map[string]any, depth int) any {
 	if schema, ok := m["additionalProperties"].(map[string]any); ok {
 		return s.value(schema, depth+1)
 	}
 	return s.text(nil)
 }
 
-func (s sampler) array(m map[string]any, depth int) any {
+func (s *sampler) array(m map[string]any, depth int) any {
 	least := whole(m["minItems"], 0)
 	most := max(least, min(whole(m["maxItems"], least+3), least+3))
 	if depth >= mostDepth {
@@ -131,12 +148,15 @@ func (s sampler) array(m map[string]any, depth int) any {
 	}
 	out := []any{}
 	for range least + s.below(most-least+1) {
+		if s.left < 0 {
+			break
+		}
 		out = append(out, s.value(m["items"], depth+1))
 	}
 	return out
 }
 
-func (s sampler) text(m map[string]any) string {
+func (s *sampler) text(m map[string]any) string {
 	if pattern, ok := m["pattern"].(string); ok {
 		if text, ok := s.matching(pattern); ok {
 			return text
@@ -144,15 +164,19 @@ func (s sampler) text(m map[string]any) string {
 	}
 	least := max(1, whole(m["minLength"], 0))
 	most := max(least, min(whole(m["maxLength"], least+7), least+7))
+	length := least + s.below(most-least+1)
+	if s.left -= length / partBytes; s.left < 0 {
+		return ""
+	}
 	var b strings.Builder
-	for range least + s.below(most-least+1) {
+	for range length {
 		b.WriteByte(byte('a' + s.below(26)))
 	}
 	return b.String()
 }
 
 // number draws a whole number within the bounds, small where there are none.
-func (s sampler) number(m map[string]any) int {
+func (s *sampler) number(m map[string]any) int {
 	least, most := whole(m["minimum"], -100), whole(m["maximum"], 100)
 	if _, ok := m["exclusiveMinimum"]; ok {
 		least = whole(m["exclusiveMinimum"], least-1) + 1
@@ -182,7 +206,7 @@ func whole(v any, otherwise int) int {
 }
 
 // resolve follows a reference within the schema, like #/$defs/node.
-func (s sampler) resolve(reference string) any {
+func (s *sampler) resolve(reference string) any {
 	at := s.root
 	for _, key := range strictjson.Path(strings.TrimPrefix(reference, "#")) {
 		m, _ := at.(map[string]any)

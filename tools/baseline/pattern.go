@@ -18,7 +18,7 @@ const mostMore = 3
 // package regexp, such as one with a lookahead, or needs too long a text.
 // Assertions (^, $ and word boundaries) draw nothing: a text that breaks one is
 // found when the arguments are validated.
-func (s sampler) matching(pattern string) (string, bool) {
+func (s *sampler) matching(pattern string) (string, bool) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return "", false
@@ -30,7 +30,7 @@ func (s sampler) matching(pattern string) (string, bool) {
 
 // expression draws what one node of the tree matches. It stops when the text is
 // too long.
-func (s sampler) expression(b *strings.Builder, tree *syntax.Regexp) {
+func (s *sampler) expression(b *strings.Builder, tree *syntax.Regexp) {
 	if b.Len() > mostText {
 		return
 	}
@@ -62,7 +62,7 @@ func (s sampler) expression(b *strings.Builder, tree *syntax.Regexp) {
 
 // repeat draws a part between least and most times, where a negative most is no
 // limit.
-func (s sampler) repeat(b *strings.Builder, part *syntax.Regexp, least, most int) {
+func (s *sampler) repeat(b *strings.Builder, part *syntax.Regexp, least, most int) {
 	more := mostMore
 	if most >= 0 {
 		more = min(more, most-least)
@@ -77,7 +77,7 @@ func (s sampler) repeat(b *strings.Builder, part *syntax.Regexp, least, most int
 
 // rune draws a character of a class, which is a list of pairs of bounds: a
 // printable one of ASCII if the class has any.
-func (s sampler) rune(class []rune) rune {
+func (s *sampler) rune(class []rune) rune {
 	var printable []rune
 	for r := rune(' '); r < unicode.MaxASCII; r++ {
 		for pair := range slices.Chunk(class, 2) {

@@ -43,7 +43,7 @@ async function audit() {
   }
 }
 
-// What is in the form stays with its page of the history, so that whoever looks
+// What is in the form stays with its page of the history, so that a user who looks
 // at another page and comes back finds it. It is too long for the address.
 let keeping = 0;
 function keep() {

@@ -188,7 +188,7 @@ view.addEventListener("click", guarded(async (event) => {
   const button = event.target.closest("[data-do]");
   if (!button || button.ariaBusy) return;
   const id = button.closest("[data-run]").dataset.run, action = button.dataset.do;
-  if (action === "delete" && !button.dataset.sure) { // what is deleted can not be had back
+  if (action === "delete" && !button.dataset.sure) { // what is deleted cannot be had back
     button.dataset.sure = "true";
     write(button, "Really delete?");
     return;
@@ -298,8 +298,8 @@ function refuse(error) {
 /** A flaw in words for people: those about JSON's types are for programs. */
 function wordsOf(flaw, field) {
   const kind = { integer: "whole number", number: "number" }[/^got string, want (\w+)$/.exec(flaw.detail)?.[1]];
-  if (kind) return `“${field.value}” is no ${kind}`;
-  return [flaw.detail, flaw.want && `want ${flaw.want}`].filter(Boolean).join("; ");
+  if (kind) return `“${field.value}” is not a ${kind}`;
+  return [flaw.detail, flaw.want && `expected ${flaw.want}`].filter(Boolean).join("; ");
 }
 
 const nameOf = (flaw) => (flaw.pointer ?? "").replace(/^#?\//, "").split("/")[0];

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -15,6 +16,18 @@ import (
 type Gap struct {
 	Part   string `json:"part"`
 	Reason string `json:"reason"`
+	Err    error  `json:"-"` // for the log: the reason of a panic is only "internal error"
+}
+
+// NewGap returns the gap for an error. The value of a panic is not shown.
+func NewGap(part string, err error) Gap { return Gap{Part: part, Reason: reason(err), Err: err} }
+
+// reason is the text of an error, without that of a panic.
+func reason(err error) string {
+	if _, ok := errors.AsType[*goroutine.PanicError](err); ok {
+		return "internal error"
+	}
+	return err.Error()
 }
 
 // compute computes one part; if that panics, the part is a [Gap].
@@ -24,7 +37,7 @@ func (r *Report) compute(part string, f func()) {
 		return nil
 	})
 	if err != nil {
-		r.NotComputed = append(r.NotComputed, Gap{part, err.Error()})
+		r.NotComputed = append(r.NotComputed, NewGap(part, err))
 	}
 }
 
@@ -66,7 +79,7 @@ func guarded(title string, compute func() section) (made section) {
 		return nil
 	})
 	if err != nil {
-		return section{title: title, lines: []string{"This section could not be computed: " + err.Error()}}
+		return section{title: title, lines: []string{"This section could not be computed: " + reason(err)}}
 	}
 	return made
 }
@@ -79,7 +92,7 @@ func (s *section) draw() (drawn figure) {
 		return err
 	})
 	if err != nil {
-		s.lines = append(s.lines, "The figure could not be drawn: "+err.Error())
+		s.lines = append(s.lines, "The figure could not be drawn: "+reason(err))
 		return figure{}
 	}
 	return drawn
@@ -98,7 +111,7 @@ func (r Report) fields() []byte {
 		}
 		text, err := encode(value.Field(i).Interface())
 		if err != nil {
-			r.NotComputed = append(r.NotComputed, Gap{name, err.Error()})
+			r.NotComputed = append(r.NotComputed, NewGap(name, err))
 			text = []byte("null")
 		}
 		if b.Len() > 1 {

@@ -241,3 +241,47 @@ func TestAnEmptyRunCanBeReported(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestShortRecordsGiveTheSameReport makes reports of whole records and of short
+// ones, which have little of what a model wrote.
+func TestShortRecordsGiveTheSameReport(t *testing.T) {
+	records := append(played("chat", "0", "PFNs", "FFFF", "hiPN"), played("raw", "0", "PFPP", "PPPP", "FFPN")...)
+	long := strings.Repeat("  word\n", 200_000)
+	for i := range records {
+		r := &records[i]
+		r.Transcript, _ = json.Marshal(rollout.Transcript{Messages: []json.RawMessage{message(long), message(hostile + long), json.RawMessage(`{"role":"tool","content":"5"}`)}})
+		if len(r.Calls) > 0 {
+			r.Calls = append(r.Calls, grpo.Call{Attempt: parse.Attempt{Status: parse.StatusOK, Tier: parse.Strict, Arguments: json.RawMessage(`"` + long + `"`), Raw: long}})
+		}
+		switch i % 4 {
+		case 1:
+			r.Calls = append(r.Calls, grpo.Call{Attempt: parse.Attempt{Violations: []tools.Violation{{Message: long}, {}}}})
+		case 2:
+			r.Calls = append(r.Calls, grpo.Call{Attempt: parse.Attempt{Defects: []parse.Defect{parse.DefectUnknownTool}}})
+		case 3:
+			r.Missing = []tools.Call{{Name: long}}
+		}
+	}
+	short := make([]eval.Record, len(records))
+	for i := range records {
+		short[i] = report.Short(records[i])
+		text, err := json.Marshal(short[i])
+		if err != nil || len(text) > 10_000 {
+			t.Fatalf("a short record has %d bytes, %v", len(text), err)
+		}
+	}
+	run := plan(records, 4, "chat", "raw")
+	whole, err := report.New(run, records, nil, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := report.New(run, short, nil, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []report.Format{report.Text, report.Markdown, report.HTML, report.JSON, report.CSV, report.JUnit} {
+		if diff := cmp.Diff(render(t, whole, format), render(t, same, format)); diff != "" {
+			t.Errorf("%s: %s", format, diff)
+		}
+	}
+}

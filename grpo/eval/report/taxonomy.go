@@ -90,6 +90,29 @@ func category(t eval.Trial) string {
 	return "well-formed calls, task not solved"
 }
 
+// Short is a record without what a report of it leaves out: the transcript is the
+// end of what the model said, and the trial is short.
+func Short(r eval.Record) eval.Record {
+	text := strings.Join(strings.Fields(said(r)), " ")
+	r.Trial = r.Trial.Short()
+	r.Transcript = nil
+	if r.Failure == nil && !r.Success {
+		runes := 0
+		for i := range text {
+			if runes++; runes > mostSaid {
+				text = text[:i]
+				break
+			}
+		}
+		r.Transcript, _ = json.Marshal(map[string]any{"messages": []map[string]string{{"role": "assistant", "content": text}}}) // texts always encode
+	}
+	return r
+}
+
+// mostSaid bounds what is kept of the model's last message, in characters: more
+// than any format shows.
+const mostSaid = 2_100
+
 // said is the last message of the model.
 func said(r eval.Record) string {
 	var transcript rollout.Transcript

@@ -3,7 +3,7 @@
 // [Generate] makes tasks of environments: so many of each level, with seeds
 // that follow each other. [Read] reads questions of the user's own from a
 // JSONL file. [eval.Item.Replay] plays the reference solution of an item and grades it as
-// a model would be graded, so that a task nobody can solve is found before a
+// a model would be graded, so that an unsolvable task is found before a
 // model is blamed for it.
 //
 // # Files
@@ -30,5 +30,5 @@
 //	    number does ("area").
 //
 // Values are compared exactly, numbers by value. Other keys are refused. Every
-// line that can not be used is reported with its number, and why.
+// line that cannot be used is reported with its number, and why.
 package suite

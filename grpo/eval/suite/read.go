@@ -3,6 +3,7 @@ package suite
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,10 +16,16 @@ import (
 	"toolgym/tools"
 )
 
-// longestLine bounds a line of a file, in bytes.
-const longestLine = 4 << 20
+// The bounds of a file. All of its questions are kept, with their tools compiled,
+// before the first is played.
+const (
+	longestLine   = 4 << 20   // bytes
+	mostMemory    = 256 << 20 // bytes that the tools compile to; equal lists count once
+	mostProblems  = 1_000     // lines that are listed
+	mostQuestions = MostTasks
+)
 
-// A LineError is a line that can not be used.
+// A LineError is a line that cannot be used.
 type LineError struct {
 	Line int   `json:"line"` // from 1
 	Err  error `json:"-"`
@@ -31,24 +38,37 @@ func (p LineError) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.
 func (p LineError) Unwrap() error { return p.Err }
 
 // Read reads the questions of a file. The name is the environment of its tasks
-// in ids and reports. Lines that can not be used are listed and left out; the
-// error is the reader's.
-func Read(r io.Reader, name string) ([]eval.Item, []LineError, error) {
+// in ids and reports. Lines that cannot be used are listed and left out; where the
+// file is over a bound, the line that is too much is the last one listed. The error
+// is the reader's or the context's.
+func Read(ctx context.Context, r io.Reader, name string) ([]eval.Item, []LineError, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)
 	var (
 		items    []eval.Item
 		problems []LineError
 		seen     = map[string]int{}
+		declared = declarations{known: map[string]tools.Set{}}
 		n        int
 	)
 	for lines.Scan() {
 		n++
+		if ctx.Err() != nil {
+			return items, problems, fmt.Errorf("reading %s: %w", name, ctx.Err())
+		}
 		text := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
 		if len(text) == 0 {
 			continue
 		}
-		item, err := readLine(text, name)
+		if len(problems) == mostProblems || len(items) == mostQuestions {
+			return items, append(problems, LineError{n, refusal.New("", fmt.Sprintf("at most %d questions, and %d lines that cannot be used", mostQuestions, mostProblems),
+				"the file has more; the rest was not read")}), nil
+		}
+		item, err := declared.readLine(ctx, text, name)
+		if errors.Is(err, errMemory) {
+			return items, append(problems, LineError{n, refusal.New("/function", fmt.Sprintf("tools that take at most %d bytes together, or several files", mostMemory),
+				"the tools up to this line take more; the rest of the file was not read")}), nil
+		}
 		if err == nil && seen[item.Task.ID] > 0 {
 			err = refusal.New("/id", "each id once", "the id of line %d stands here again", seen[item.Task.ID])
 		}
@@ -73,12 +93,39 @@ type line struct {
 	ID          string                                   `json:"id"`
 	Level       string                                   `json:"level"`
 	Question    question                                 `json:"question"`
-	Function    functions                                `json:"function"`
+	Function    json.RawMessage                          `json:"function"`
 	GroundTruth *[]map[string]map[string]json.RawMessage `json:"ground_truth"`
 	Expected    *match.Expected                          `json:"expected"`
 }
 
-func readLine(text []byte, name string) (eval.Item, error) {
+// declarations are the lists of tools of a file, by their texts.
+type declarations struct {
+	known  map[string]tools.Set
+	memory int
+}
+
+var errMemory = errors.New("the tools take too much memory")
+
+// set finds or compiles a list.
+func (d *declarations) set(text json.RawMessage) (tools.Set, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if set, ok := d.known[string(text)]; ok {
+		return set, nil
+	}
+	var set functions
+	if err := set.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	if d.memory += tools.Set(set).Memory(); d.memory > mostMemory {
+		return nil, errMemory
+	}
+	d.known[string(text)] = tools.Set(set)
+	return tools.Set(set), nil
+}
+
+func (d *declarations) readLine(ctx context.Context, text []byte, name string) (eval.Item, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	decoder.UseNumber()
@@ -88,6 +135,10 @@ func readLine(text []byte, name string) (eval.Item, error) {
 	}
 	if decoder.More() {
 		return eval.Item{}, refusal.New("", "one object a line", "something follows the object")
+	}
+	set, err := d.set(l.Function)
+	if err != nil {
+		return eval.Item{}, err
 	}
 	switch {
 	case l.ID == "":
@@ -99,13 +150,12 @@ func readLine(text []byte, name string) (eval.Item, error) {
 	}
 	expected := l.Expected
 	if expected == nil {
-		var err error
 		if expected, err = groundTruth(*l.GroundTruth); err != nil {
 			return eval.Item{}, err
 		}
 	}
 	task := tools.Task{ID: name + "/" + l.ID, Env: name, Level: l.level(), Prompt: l.Question}
-	return eval.Ask(task, tools.Set(l.Function), *expected)
+	return eval.Ask(ctx, task, set, *expected)
 }
 
 func both(yes bool) string {

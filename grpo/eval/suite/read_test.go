@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,7 +33,7 @@ func scorer(t testing.TB) *grpo.Scorer {
 
 func read(t *testing.T, lines ...string) ([]eval.Item, []suite.LineError) {
 	t.Helper()
-	items, problems, err := suite.Read(strings.NewReader(strings.Join(lines, "\n")), "mine")
+	items, problems, err := suite.Read(t.Context(), strings.NewReader(strings.Join(lines, "\n")), "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestReadNamesEveryBrokenLine(t *testing.T) {
 	good := `{"id":"good",` + asked + `,` + triangle + `,` + truth + `}`
 	tests := []struct{ name, line, want string }{
 		{"no JSON", `{"id":`, "unexpected EOF"},
-		{"no object", `[1]`, "want a JSON object"},
+		{"no object", `[1]`, "expected a JSON object"},
 		{"two objects", `{"id":"x",` + asked + `,` + triangle + `,` + truth + `} {}`, "something follows"},
 		{"an unknown key", `{"id":"x","quesiton":"?",` + triangle + `,` + truth + `}`, "quesiton"},
 		{"no id", `{` + asked + `,` + triangle + `,` + truth + `}`, "/id"},
@@ -179,7 +180,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(crasher)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		items, problems, err := suite.Read(strings.NewReader(text), "mine")
+		items, problems, err := suite.Read(t.Context(), strings.NewReader(text), "mine")
 		if err != nil {
 			t.Skip(err)
 		}
@@ -197,9 +198,81 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := eval.Restore(nil, kept); err != nil {
+			if _, err := eval.Restore(t.Context(), nil, kept, map[string]tools.Set{}); err != nil {
 				t.Fatalf("%s does not come back: %v", kept.Document, err)
 			}
 		}
 	})
+}
+
+// TestFilesAreBounded reads files of more questions, of more lines that cannot be
+// used, and of tools that compile to more memory than there may be.
+func TestFilesAreBounded(t *testing.T) {
+	line := func(id int, function string) string {
+		return fmt.Sprintf(`{"id":"q_%d","question":"?","function":%s,"ground_truth":[]}`, id, function)
+	}
+	heavy := func(number int) string { // 2 kB that compile to 2 MB
+		list := make([]string, 20)
+		for i := range list {
+			list[i] = fmt.Sprintf(`{"name":"f%d","parameters":{"properties":{"a":{"pattern":"^([a-z]x{900})%d$"}}}}`, i, number)
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	for _, test := range []struct {
+		name            string
+		lines           int
+		line            func(i int) string
+		items, problems int
+		want            string
+	}{
+		{"many questions", suite.MostTasks + 5, func(i int) string { return line(i, "[]") }, suite.MostTasks, 1, fmt.Sprintf("line %d: the file has more", suite.MostTasks+1)},
+		{"many lines that are none", 2000, func(int) string { return "{}" }, 0, 1001, "line 1001: the file has more"},
+		{"equal tools", 1000, func(i int) string { return line(i, heavy(0)) }, 1000, 0, ""},
+		{"tools that take much memory", 400, func(i int) string { return line(i, heavy(i)) }, -1, 1, "/function: the tools up to this line take more"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var text strings.Builder
+			for i := range test.lines {
+				text.WriteString(test.line(i) + "\n")
+			}
+			items, problems, err := suite.Read(t.Context(), strings.NewReader(text.String()), "mine")
+			if err != nil || test.items >= 0 && len(items) != test.items || len(problems) != test.problems {
+				t.Fatalf("got %d questions, %d problems, error %v; want %d and %d", len(items), len(problems), err, test.items, test.problems)
+			}
+			if test.want != "" && !strings.Contains(problems[len(problems)-1].Error(), test.want) {
+				t.Errorf("got %v; want %q", problems[len(problems)-1], test.want)
+			}
+			memory := 0
+			for i := range items {
+				if i == 0 || len(items[i].Tools) == 0 || &items[i].Tools[0] != &items[i-1].Tools[0] {
+					memory += items[i].Tools.Memory()
+				}
+			}
+			if memory > 256<<20 || test.items < 0 && memory < 128<<20 {
+				t.Errorf("the tools take %d bytes; want at most 256 MiB, and not much less where there are more", memory)
+			}
+		})
+	}
+	items, _, err := suite.Read(t.Context(), strings.NewReader(line(1, heavy(0))+"\n"+line(2, heavy(0))), "mine")
+	if err != nil || len(items) != 2 {
+		t.Fatalf("%d questions, %v", len(items), err)
+	}
+	known := map[string]tools.Set{}
+	for i := range items {
+		kept, err := items[i].RunTask()
+		if err == nil {
+			items[i], err = eval.Restore(t.Context(), nil, kept, known)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if &items[0].Tools[0] != &items[1].Tools[0] || len(known) != 1 {
+		t.Errorf("%d lists of tools are compiled again; want 1 for both questions", len(known))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := suite.Read(ctx, strings.NewReader(line(1, "[]")), "mine"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v; want the context's", err)
+	}
 }

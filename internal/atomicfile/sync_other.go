@@ -1,6 +1,0 @@
-//go:build !unix
-
-package atomicfile
-
-// syncFolder does nothing: Windows cannot flush folders.
-func syncFolder(string) error { return nil }
