@@ -52,9 +52,10 @@ func Decimal(r *big.Rat) json.Number {
 	if places, ends := r.FloatPrec(); ends && places <= maxDecimals {
 		return json.Number(r.FloatString(places))
 	}
-	// The relative distance of the value from the midpoint between two decimals of
-	// 12 digits is more than 2^-(bits + 40): it is not 0, because the midpoint has
-	// fewer decimals. So 64 additional bits round correctly.
+	// A value with infinite decimals is not the midpoint between two decimals of 12
+	// digits; its relative distance from it is more than 2^-(bits + 40), so that 64
+	// additional bits round it correctly. A value with more than 1,000 decimals can be
+	// a midpoint, and may then be rounded to either neighbour.
 	bits := max(r.Num().BitLen(), r.Denom().BitLen())
 	f := new(big.Float).SetPrec(uint(bits) + 64).SetRat(r)
 	return json.Number(f.Text('g', significant))
