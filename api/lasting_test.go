@@ -273,8 +273,7 @@ func TestClientEvaluates(t *testing.T) {
 func TestClientRequestFields(t *testing.T) {
 	fields := func(v any) map[string]string {
 		found, typ := map[string]string{}, reflect.TypeOf(v)
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for f := range typ.Fields() {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
 				found[name] = strings.ReplaceAll(f.Type.String(), "evaluation.", "client.")
 			}

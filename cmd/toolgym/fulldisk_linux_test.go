@@ -12,14 +12,13 @@ import (
 	"toolgym/internal/parts"
 )
 
-// succeed runs a command that must succeed and returns its results.
-func succeed(t *testing.T, args ...string) string {
+// succeed runs a command that must succeed.
+func succeed(t *testing.T, args ...string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	if code := run(t.Context(), args, strings.NewReader(""), &out, &errOut); code != exitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, errOut.String())
 	}
-	return out.String()
 }
 
 // evalArgs are the arguments of an evaluation of an agent.

@@ -108,7 +108,7 @@ func (r Room) report(ctx context.Context, run eval.Run, records []eval.Record) (
 		made.NotComputed = append(made.NotComputed, report.NewGap("baselines", failed))
 	}
 	for _, gap := range made.NotComputed {
-		r.log().Error("computing a report", "run", run.Name, "part", gap.Part, goroutine.Attr(gap.Err))
+		r.log().LogAttrs(ctx, slog.LevelError, "computing a report", slog.String("run", run.Name), slog.String("part", gap.Part), goroutine.Attr(gap.Err))
 	}
 	return made, err
 }
@@ -157,7 +157,8 @@ func (r Room) Baselines(ctx context.Context, items []eval.Item, trials int) ([]r
 			return nil, err
 		}
 		if i := slices.IndexFunc(omitted, func(o eval.Omission) bool { return o.Err != nil }); i >= 0 { // the first is enough
-			r.log().Error("playing a baseline", "baseline", b.Name, "task", omitted[i].Item.Task.ID, goroutine.Attr(omitted[i].Err))
+			r.log().LogAttrs(ctx, slog.LevelError, "playing a baseline", slog.String("baseline", b.Name),
+				slog.String("task", omitted[i].Item.Task.ID), goroutine.Attr(omitted[i].Err))
 		}
 		agent := report.Agent{Name: b.Name, Trials: played}
 		agent.LeftOut, agent.Reason = leftOut(omitted)

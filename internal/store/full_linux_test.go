@@ -43,7 +43,7 @@ func TestWritesOnAFullDisk(t *testing.T) {
 	failed := add()
 	restore()
 	for _, err := range failed {
-		if mistake(t, err, tools.Exhausted); !atomicfile.IsFull(err) {
+		if _ = mistake(t, err, tools.Exhausted); !atomicfile.IsFull(err) {
 			t.Errorf("got %v; want an error of a full disk", err)
 		}
 	}

@@ -94,7 +94,7 @@ func category(t eval.Trial) string {
 // end of what the model said, and the trial is short.
 func Short(r eval.Record) eval.Record {
 	text := strings.Join(strings.Fields(said(r)), " ")
-	r.Trial = r.Trial.Short()
+	r.Trial = r.Short()
 	r.Transcript = nil
 	if r.Failure == nil && !r.Success {
 		runes := 0
