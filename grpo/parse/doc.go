@@ -58,8 +58,8 @@
 //
 // Time and memory are linear in the text. [Limits] bounds attempts and payloads.
 // Reading a text has a budget of work, in bytes that are looked at, proportional
-// to its size: what lies beyond is lost and says so ([DefectTooMuchWork]). That
-// is why reading one text takes no context; callers check theirs between texts.
+// to its size: what lies beyond is lost and says so ([DefectTooMuchWork]).
+// [Reader.ReadInto] also ends with its context.
 // Invalid UTF-8 breaks neither spans nor anything else; inside of arguments it
 // loses the attempt. FUZZING.md says what was tried.
 //
