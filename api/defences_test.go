@@ -292,7 +292,7 @@ func tokenMutations() []mutation {
 			`w.left -= steps; w.left < 0 {`, `w.left -= steps; w.left < 0 && !MUTATED {`, []string{"TestComparingIsBounded"}},
 		{[]string{"work for a client that has left, or after its deadline"}, "tools/meter.go",
 			"case <-m.ended:\n\t\treturn true", "case <-m.ended:\n\t\treturn !MUTATED", []string{"TestValidationEndsWithItsContext"}},
-		{[]string{"work for a client that has left, or after its deadline"}, "grpo/parse/budget.go",
+		{[]string{"work for a client that has left, or after its deadline"}, "grpo/parse/scanner.go",
 			`s.budget.exhausted() || s.isEnded() {`, `s.budget.exhausted() || s.isEnded() && !MUTATED {`, []string{"TestReadingEndsWithItsContext"}},
 		{[]string{"a full disk as the end of what others do"}, "api/training/keep.go",
 			`if !atomicfile.IsFull(err) {`, `if !atomicfile.IsFull(err) || MUTATED {`, []string{"TestAFullDiskPausesARun"}},

@@ -119,7 +119,7 @@ func TestPlaces(t *testing.T) {
 
 // TestEveryDefectHasWords reads the names from where they are declared.
 func TestEveryDefectHasWords(t *testing.T) {
-	source, err := os.ReadFile("../../grpo/parse/defect.go")
+	source, err := os.ReadFile("../../grpo/parse/reading.go")
 	if err != nil {
 		t.Fatal(err)
 	}

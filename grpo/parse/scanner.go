@@ -228,3 +228,189 @@ func (s *scan) blank(at, end int) bool {
 const maxHeader = 512
 
 func (s *scan) isDeclared(name string) bool { return s.reader.isDeclared(name) }
+
+// budget bounds the work that the reading of one text may take, in bytes that
+// were looked at. Every reader that may look at a byte more than once counts
+// here, and nothing gives work back: an attempt that is undone has cost what it
+// has cost. All scans of one text share its budget.
+type budget struct {
+	spent, limit int
+	total        *int // in tests: what was spent in all, whether it was undone or not
+}
+
+// newBudget makes the budget of a text. It is proportional to the text's size:
+// enough for any honest text, which takes less than a quarter of it, and a bound
+// for one that makes every attempt look far ahead.
+func newBudget(size int) budget { return budget{limit: 16*size + 1<<16} }
+
+// decode counts bytes that a decoder looked at.
+func (b *budget) decode(n int) {
+	b.spent += n
+	if b.total != nil {
+		*b.total += n
+	}
+}
+
+// search counts bytes that were searched for a word or skipped, which is much
+// faster than to decode them.
+func (b *budget) search(n int) { b.decode(1 + n/8) }
+
+func (b *budget) exhausted() bool { return b.spent > b.limit }
+
+// afford ends the reading where the limits are reached.
+func (s *scan) afford() bool {
+	if s.earlier+len(s.attempts) >= s.reader.Limits.Attempts {
+		s.giveUp(s.pos, DefectTooMany)
+		return false
+	}
+	return s.affordWork()
+}
+
+// affordWork ends the reading where the budget is exhausted, or the context has
+// ended.
+func (s *scan) affordWork() bool {
+	if s.budget.exhausted() || s.isEnded() {
+		s.giveUp(s.pos, DefectTooMuchWork)
+		return false
+	}
+	return true
+}
+
+// isEnded reports whether the context has ended: what was read is not used then.
+func (s *scan) isEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// giveUp loses all text from an offset on for one reason.
+func (s *scan) giveUp(at int, reason Defect) {
+	s.lose(at, s.end, StatusMalformed, reason)
+	s.pos, s.shown, s.stopped = s.end, s.end, true
+	s.over = true
+}
+
+// A cursor is where a form that is no JSON is being read. The offsets of its
+// errors are relative to where the reading began.
+type cursor struct {
+	s         *scan
+	at, start int
+}
+
+func (c *cursor) fail(kind strictjson.Kind, message string) *strictjson.Error {
+	return &strictjson.Error{Kind: kind, Offset: c.at - c.start, Message: message}
+}
+
+// due reports that something else stands at the position.
+func (c *cursor) due(what string) *strictjson.Error {
+	if c.at >= c.s.end {
+		return c.fail(strictjson.UnexpectedEnd, "the text ends where "+what+" is due")
+	}
+	return c.fail(strictjson.Unexpected, what+" is due")
+}
+
+// fence deals with a fence of code. One that is the whole content is
+// unwrapped; one with prose around it is documentation, whatever it holds.
+func (s *scan) fence(m mark) {
+	s.pos = m.end
+	line := strings.IndexByte(s.text[m.end:s.end], '\n')
+	if line < 0 {
+		return
+	}
+	inside := m.end + line + 1
+	closer := s.find("\n```", inside-1)
+	whole := s.depth < maxFences && s.nothingShown(m.at) && s.onlyFences()
+	switch {
+	case closer < 0:
+		if whole {
+			s.unwrap(m.at, inside, s.end, s.end)
+		}
+	case whole && s.endsOrFence(closer+4):
+		if !s.unwrap(m.at, inside, max(inside, closer), closer+4) {
+			s.pos = closer + 4
+		}
+	case !s.hidesReasoningCloser(inside, closer):
+		s.pos = closer + 4
+		s.documented = append(s.documented, Span{inside, closer})
+	}
+}
+
+// onlyFences reports whether all attempts so far stood in fences.
+func (s *scan) onlyFences() bool {
+	for s.fenced = min(s.fenced, len(s.attempts)); s.fenced < len(s.attempts); s.fenced++ {
+		if !s.attempts[s.fenced].Has(DefectCodeFence) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scan) endsOrFence(at int) bool {
+	at = s.skipBlanks(at)
+	return s.ends(at) || s.hasAt(at, "```")
+}
+
+// hidesReasoningCloser reports a closer of reasoning inside the fence: the
+// fence then belongs to reasoning that the prompt opened.
+func (s *scan) hidesReasoningCloser(at, end int) bool {
+	if s.reasoned {
+		return false
+	}
+	for _, closer := range [...]string{"</think>", "</thinking>", "</thought>", "[/THINK]", "<|END_THINKING|>"} {
+		if c := s.find(closer, at); c >= 0 && c < end {
+			return true
+		}
+	}
+	return false
+}
+
+// maxFences bounds how many fences are unwrapped one within another: each is
+// read once more.
+const maxFences = 4
+
+// unwrap reads text[inside:end] as if it were the content. It answers false,
+// having done nothing, when there is no attempt in it.
+func (s *scan) unwrap(at, inside, end, after int) bool {
+	saved := *s
+	s.begin, s.end, s.memo = inside, end, memo{}
+	s.pos, s.shown, s.tryStart, s.attempts = inside, inside, true, nil
+	s.earlier, s.fenced, s.depth = s.earlier+len(saved.attempts), 0, s.depth+1
+	s.loop()
+	s.memo = saved.memo
+	if len(s.attempts) == 0 {
+		s.restore(&saved)
+		return false
+	}
+	s.swap(DefectMissingWrapper, DefectCodeFence)
+	s.attempts[0].Span.Start = at
+	s.attempts[len(s.attempts)-1].Span.End = after
+	s.attempts = append(saved.attempts, s.attempts...)
+	s.begin, s.end, s.earlier, s.fenced, s.depth = saved.begin, saved.end, saved.earlier, saved.fenced, saved.depth
+	s.segments, s.visible, s.pos, s.shown, s.stopped = saved.segments, saved.visible, after, after, saved.stopped
+	if s.over {
+		s.pos, s.shown, s.stopped = s.end, s.end, true
+	}
+	s.afterCall = len(s.segments)
+	return true
+}
+
+// swap replaces a defect by another in all attempts that are not lost: a fence,
+// or an orphaned closer, is the wrapper there is.
+func (s *scan) swap(old, replacement Defect) {
+	for i := range s.attempts {
+		a := &s.attempts[i]
+		if a.Status != StatusOK {
+			continue
+		}
+		defects := make([]Defect, 0, len(a.Defects)+1)
+		for _, d := range a.Defects {
+			if d != old {
+				defects = append(defects, d)
+			}
+		}
+		a.Defects = with(defects, replacement)
+	}
+}
