@@ -1,5 +1,11 @@
 package strictjson
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Limits bound what one value may cost. Use [Defaults] and change fields; zero
 // means zero.
 type Limits struct {
@@ -81,4 +87,106 @@ func (l Limits) AppendObject(list []Member, text string, spare *Spare) (members 
 		return nil, r.pos, failure
 	}
 	return members, r.pos, nil
+}
+
+// Kind names what is wrong with a text, in the words of the defects that a
+// grader reports.
+type Kind string
+
+// The kinds of error.
+const (
+	UnexpectedEnd    Kind = "unexpected_end"        // the text stops inside a list, object, number or word
+	Unterminated     Kind = "unterminated_string"   // the text stops inside a string
+	Unexpected       Kind = "unexpected_character"  // no value can go on like this
+	TrailingData     Kind = "trailing_data"         // something follows the value
+	DuplicateKey     Kind = "duplicate_key"         // an object names a key twice
+	NonFinite        Kind = "non_finite_number"     // NaN, Infinity
+	LoneSurrogate    Kind = "lone_surrogate"        // half of a \u pair
+	InvalidUTF8      Kind = "invalid_utf8"          // bytes that are no text
+	ControlCharacter Kind = "raw_control_character" // an unescaped newline, for instance
+	BadEscape        Kind = "bad_escape"            // \x, \d, \u12
+	BadNumber        Kind = "bad_number"            // 01, 1., +1
+	TrailingComma    Kind = "trailing_comma"        // [1,]
+	PythonLiteral    Kind = "python_literal"        // True, None, 'text'
+	UnescapedQuote   Kind = "unescaped_quote"       // "He said "yes""
+	TooDeep          Kind = "too_deep"              // Limits.Depth
+	TooLarge         Kind = "too_large"             // any other limit
+)
+
+// Error says what is wrong, and at which byte of the text.
+type Error struct {
+	Kind    Kind
+	Offset  int // bytes from the start of the text
+	Message string
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s at byte %d", e.Message, e.Offset)
+}
+
+func (r *reader) fail(kind Kind, at int, format string, args ...any) *Error {
+	return &Error{Kind: kind, Offset: at, Message: fmt.Sprintf(format, args...)}
+}
+
+// Cut reports whether the text stops where the value should go on.
+func (e *Error) Cut() bool { return e.Kind == UnexpectedEnd || e.Kind == Unterminated }
+
+// unexpected reports the byte at the position, or the end of the text.
+func (r *reader) unexpected(want string) *Error {
+	if r.pos >= len(r.text) {
+		return r.fail(UnexpectedEnd, len(r.text), "the text ends where %s is due", want)
+	}
+	return r.fail(Unexpected, r.pos, "%q where %s is due", r.text[r.pos], want)
+}
+
+// keySet finds a key's second use: by comparison while there are few keys, as
+// in nearly every object, and by a map from there.
+type keySet struct {
+	few  [8]string
+	n    int
+	many map[string]struct{}
+}
+
+// add reports whether the key is new.
+func (s *keySet) add(key string) bool {
+	if s.many != nil {
+		before := len(s.many)
+		s.many[key] = struct{}{}
+		return len(s.many) > before
+	}
+	if slices.Contains(s.few[:s.n], key) {
+		return false
+	}
+	if s.n < len(s.few) {
+		s.few[s.n] = key
+		s.n++
+		return true
+	}
+	s.many = map[string]struct{}{key: {}}
+	for _, old := range s.few {
+		s.many[old] = struct{}{}
+	}
+	return true
+}
+
+// Pointer writes a path of keys and indices as a JSON pointer (RFC 6901).
+func Pointer(path ...string) string {
+	var b strings.Builder
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	for _, part := range path {
+		b.WriteString("/" + escape.Replace(part))
+	}
+	return b.String()
+}
+
+// Path is the path that a JSON pointer names; Pointer(Path(p)...) is p. What
+// stands before the pointer's first slash is left out.
+func Path(pointer string) []string {
+	path := strings.Split(pointer, "/")[1:]
+	unescape := strings.NewReplacer("~1", "/", "~0", "~")
+	for i, part := range path {
+		path[i] = unescape.Replace(part)
+	}
+	return path
 }
