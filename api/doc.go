@@ -96,7 +96,7 @@
 // # Refusals
 //
 // Every refusal is a problem document (RFC 9457), [client.Problem]. One table,
-// in status.go, maps the codes of tools.Error to HTTP:
+// in problem.go, maps the codes of tools.Error to HTTP:
 //
 //	invalid 422 · unauthorized 401 · forbidden 403 · not_found 404 ·
 //	conflict 409 · gone 410 · too_large 413 · exhausted 503 · unavailable 503
@@ -109,8 +109,9 @@
 //
 // # Adding a resource
 //
-// One file a resource: its input types, its handlers, and a method that
-// declares its routes with handle; then a line in Server.routes. A field of
+// A resource has one file (episodes, score, policy, evaluations, lab, mcp): its
+// input types, its handlers, and a method that declares its routes with handle;
+// then a line in Server.routes. A field of
 // type body in the input is the JSON body. Handlers return domain errors and
 // know nothing of HTTP.
 //
@@ -122,6 +123,6 @@
 // errors, and does not see parameters in an embedded unexported struct. Echo
 // trusts X-Forwarded-For unless told not to, and calls every middleware's
 // constructor for every request, so that nothing may be prepared in it. All of
-// that is worked around in body.go, document.go, failure.go, exchange.go,
-// guard.go and server.go.
+// that is worked around in body.go, openapi.go, problem.go, middleware.go and
+// server.go.
 package api

@@ -179,7 +179,7 @@ func TestTrainOnAFullDisk(t *testing.T) {
 	code := run(t.Context(), args(halted), strings.NewReader(""), out, &errOut)
 	restore()
 	if code != exitOutside || !strings.Contains(errOut.String(), halted) || !strings.Contains(errOut.String(), "file too large") ||
-		!strings.Contains(errOut.String(), "toolgym train --resume "+halted) {
+		!strings.Contains(errOut.String(), "toolgym train --resume "+quote(halted)) {
 		t.Errorf("exit code %d, %q; want %d, the file, the reason and how to resume", code, errOut.String(), exitOutside)
 	}
 	succeed(t, "train", "--resume", halted)

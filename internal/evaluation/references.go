@@ -77,12 +77,12 @@ func (r *References) Report(ctx context.Context, room Room, name string, patienc
 		return found, false, ctx.Err()
 	}
 	if asked.err != nil {
-		found.NotComputed = append(found.NotComputed, report.Gap{Part: "baselines", Reason: asked.err.Error()})
+		found.NotComputed = append(found.NotComputed, report.NewGap("baselines", asked.err))
 		return found, true, nil //nolint:nilerr // it is in the report
 	}
 	found.Baselines = asked.played.Baselines
 	for _, gap := range asked.played.NotComputed {
-		if !slices.Contains(found.NotComputed, gap) {
+		if !slices.ContainsFunc(found.NotComputed, func(g report.Gap) bool { return g.Part == gap.Part && g.Reason == gap.Reason }) {
 			found.NotComputed = append(found.NotComputed, gap)
 		}
 	}

@@ -1,6 +1,8 @@
 package api
 
 import (
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -210,6 +212,104 @@ func valueOf(s *huma.Schema) string {
 		return "an integer between 0 and 18446744073709551615"
 	case s.Type == huma.TypeInteger:
 		return "an integer"
+	}
+	return ""
+}
+
+// problemTable has the problem documents that the OpenAPI document shows, each
+// with the request that it answers. A test sends these requests and compares.
+//
+//go:embed problems.json
+var problemTable string
+
+// A problemExample is a row of the table: a refusal of one operation, or one that
+// operations have in common.
+type problemExample struct {
+	Operation string         `json:"operation,omitempty"` // empty for one in common
+	Status    int            `json:"status"`
+	Setting   string         `json:"setting,omitempty"` // of the server, where the usual one would not refuse
+	Request   problemRequest `json:"request"`
+	Problem   client.Problem `json:"problem"`
+}
+
+// A problemRequest is a request that is refused.
+type problemRequest struct {
+	Method  string            `json:"method"`
+	Path    string            `json:"path"` // and query
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+}
+
+// problemExamples reads the table.
+func problemExamples() ([]problemExample, error) {
+	var rows []problemExample
+	if err := json.Unmarshal([]byte(problemTable), &rows); err != nil {
+		return nil, fmt.Errorf("reading the table of problem documents: %w", err)
+	}
+	return rows, nil
+}
+
+// examplesOf are the rows of an operation's status as the OpenAPI document shows
+// them; those in common have no operation.
+func (s *Server) examplesOf(operation string, status int) map[string]*huma.Example {
+	examples := map[string]*huma.Example{}
+	for _, row := range s.problems {
+		if row.Operation != operation || row.Status != status {
+			continue
+		}
+		examples[fmt.Sprint("refusal", len(examples)+1)] = &huma.Example{Summary: row.Setting, Value: row.Problem,
+			Extensions: map[string]any{"x-request": row.Request}}
+	}
+	return examples
+}
+
+// A coded is a row of the one table between the codes of tools.Error and HTTP.
+type coded struct {
+	code   string
+	status int
+}
+
+func codes() [9]coded {
+	return [...]coded{
+		{tools.Invalid, http.StatusUnprocessableEntity},
+		{tools.Unauthorized, http.StatusUnauthorized},
+		{tools.Forbidden, http.StatusForbidden},
+		{tools.NotFound, http.StatusNotFound},
+		{tools.Conflict, http.StatusConflict},
+		{tools.Gone, http.StatusGone},
+		{tools.TooLarge, http.StatusRequestEntityTooLarge},
+		{tools.Unavailable, http.StatusServiceUnavailable}, // before exhausted: it is what the status alone means
+		{tools.Exhausted, http.StatusServiceUnavailable},
+	}
+}
+
+// statusOf is a code's status. A code that is not in the table is our own mistake,
+// and answered like one.
+func statusOf(code string) int {
+	for _, row := range codes() {
+		if row.code == code {
+			return row.status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// codeOf names the refusals that HTTP itself knows, and that no tools.Error
+// stands behind, by the nearest code.
+func codeOf(status int) string {
+	switch status {
+	case http.StatusMisdirectedRequest:
+		return tools.Forbidden
+	case http.StatusTooManyRequests:
+		return tools.Exhausted
+	}
+	for _, row := range codes() {
+		if row.status == status {
+			return row.code
+		}
+	}
+	if status >= 400 && status < 500 {
+		return tools.Invalid
 	}
 	return ""
 }
