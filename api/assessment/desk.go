@@ -177,8 +177,8 @@ func (d *Desk) launch(e *evaluation.Evaluation, owner string) error {
 	}
 	d.byName[e.Run.Name] = p
 	goroutine.Go(&d.working, func() {
+		defer p.feed.Close() // after ended: the last event has the final state
 		defer close(p.ended)
-		defer p.feed.Close()
 		defer cancel()
 		p.err = goroutine.Run(func() error { return e.Play(ctx, p.tell) })
 		d.log("evaluation", e.Run.Name, p.err)
