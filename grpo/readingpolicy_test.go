@@ -13,7 +13,7 @@ import (
 // TestReadingPolicyNamesEveryDefect keeps the policy complete: a defect that a
 // reading can have is decided on there.
 func TestReadingPolicyNamesEveryDefect(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "parse/defect.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "parse/reading.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func (a *Agent) unknown(name string) string {
 	for i, t := range a.guarded {
 		names[i] = t.Name()
 	}
-	return fmt.Sprintf("unknown tool %q; expected one of %s", clip(name, 80), strings.Join(names, ", "))
+	return fmt.Sprintf("unknown tool %q; the tools are %s", clip(name, 80), strings.Join(names, ", "))
 }
 
 // withEpisode returns a copy of the agent that has the tools of an episode.

@@ -57,7 +57,7 @@ func listed(t *testing.T, set tools.Set) []lctools.Tool {
 
 // TestAgentConverses checks what the model is shown last: the whole run.
 func TestAgentConverses(t *testing.T) {
-	unknown := `; expected one of add, divide, measure, ping"}`
+	unknown := `; the tools are add, divide, measure, ping"}`
 	tests := []struct {
 		name  string
 		lines []llms.ContentChoice
